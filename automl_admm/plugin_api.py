@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from automl_admm.execution.threads import count_cores, thread_environment, threads_each
     from automl_admm.pipelines.column_routes import native_routes
     from automl_admm.plugins.api_version import API_VERSION
+    from automl_admm.plugins.distributions import behind_types
     from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
     from automl_admm.plugins.growth import Growth
     from automl_admm.plugins.model_parts import ModelParts
@@ -236,6 +237,7 @@ _HOMES = {
     "ZSolverPlugin": "plugins.records",
     "await_pending": "search.protocol",
     "beginning": "search.starts",
+    "behind_types": "plugins.distributions",
     "best_and_latest": "core.proposals",
     "count_cores": "execution.threads",
     "derive_seed": "search.protocol",
@@ -356,6 +358,7 @@ __all__ = [
     "ZSolverPlugin",
     "await_pending",
     "beginning",
+    "behind_types",
     "best_and_latest",
     "count_cores",
     "derive_seed",

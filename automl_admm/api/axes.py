@@ -47,9 +47,9 @@ def scatter(
     if not len(x):
         return
     colour = WITHIN if is_within else OUTSIDE
-    labels = ("outside the limits", "within the limits")
+    labels = ("outside the limits, or one class for all rows", "within the limits")
     if not has_limits:
-        labels = ("predicts one class", "evaluation")
+        labels = ("one class for all rows", "evaluation")
     face = colour if is_within else "none"
     label = labels[is_within]
     ax.scatter(x, y, s=18, facecolors=face, edgecolors=colour, alpha=0.7, label=label)

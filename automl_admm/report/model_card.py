@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 from automl_admm.certify.claims import explain
 from automl_admm.core.errors import StoreError
 from automl_admm.core.run import SavedRun
+from automl_admm.plugins.loading import OURS
 from automl_admm.progress.visible_text import in_a_line
 from automl_admm.report.document import numbers
 from automl_admm.report.exported import view_of
@@ -22,11 +24,16 @@ from automl_admm.report.sections import limits as limits_section
 from automl_admm.report.sections import verdict as verdict_section
 from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView
+from automl_admm.runs.provenance import LIBRARIES
 from automl_admm.store.run_folder import write_output
 
-# Each of these signs may have a backslash before it, and then it is no markup.
-PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+# With a backslash before it each of these signs is no markup.
+# All others stand as they are, for a card is read as a file, too: a hyphen is markup only at the
+# begin of a line, a colon or a dot only in an address that would become a link.
+PUNCTUATION = re.compile(r"([$*@\[\\\]_`|~]|^[-+#=]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 NOTHING = "–"
+PYTHON = "python"
+PACKAGE = "automl_admm"
 USE = """\
 ```python
 import automl_admm
@@ -86,6 +93,8 @@ def safe(text: object) -> str:
 
     >>> safe("<i>")
     '&lt;i&gt;'
+    >>> safe("Certified: fpr at 0.05, of roc-auc")
+    'Certified: fpr at 0.05, of roc-auc'
     """
     parts = re.split(r"([&<>])", in_a_line(text))
     return "".join(
@@ -103,7 +112,7 @@ def _body(view: RunView, model: Shipped, manifest: Mapping[str, Any]) -> Iterato
     yield from _of_limits(view)
     yield from _of_certificate(view)
     yield from _of_data(view, manifest)
-    yield from _of_use(view)
+    yield from _of_use(view, manifest)
     yield "## What is not known\n"
     yield (
         "The numbers speak of data like those of the search: not of another time, place or "
@@ -114,7 +123,8 @@ def _body(view: RunView, model: Shipped, manifest: Mapping[str, Any]) -> Iterato
 
 def _of_model(view: RunView, model: Shipped, manifest: Mapping[str, Any]) -> Iterator[str]:
     yield "## Model\n"
-    yield "The pipeline, found by automl-admm and fitted with scikit-learn:\n"
+    libraries = ", ".join(["scikit-learn", *_needed(manifest)])
+    yield f"The pipeline, found by automl-admm and fitted with {safe(libraries)}:\n"
     yield f"    {in_a_line(model.text)}\n"
     yield "| | |\n| --- | --- |"
     yield f"| {safe(view.metric)} on validation rows | {numbers.score(model.validation_score)} |"
@@ -169,8 +179,28 @@ def _of_data(view: RunView, manifest: Mapping[str, Any]) -> Iterator[str]:
         yield f"Not given to the model, for limits alone: {', '.join(map(safe, kept))}.\n"
 
 
-def _of_use(view: RunView) -> Iterator[str]:
+def _of_use(view: RunView, manifest: Mapping[str, Any]) -> Iterator[str]:
     yield "## Use\n"
     yield "With the folder of the run:\n"
     yield USE
-    yield f"Without this package, {safe(view.folder.model.name)} is read by skops.\n"
+    needed, file = _needed(manifest), safe(view.folder.model.name)
+    is_ours = any(package.startswith(PACKAGE) for package in _packages(manifest))
+    alone = "" if is_ours else "Without this package, "
+    needs = [OURS, *needed] if is_ours else needed
+    place = f" where these are installed: {safe(', '.join(needs))}" if needs else ""
+    yield f"{alone}{file} is read by skops{place}.\n"
+
+
+def _needed(manifest: Mapping[str, Any]) -> list[str]:
+    """Return what the model needs beyond the libraries of every model.
+
+    Manifests of older versions name no distributions of plugins: there it is their packages.
+    """
+    known = [name for name in manifest["versions"] if name not in {PYTHON, *LIBRARIES}]
+    return known or sorted(_packages(manifest) - {PACKAGE})
+
+
+def _packages(manifest: Mapping[str, Any]) -> set[str]:
+    """Return the packages of the types in the model, other than those of every model."""
+    tops = {one.partition(".")[0] for one in manifest.get("trusted_types", ())}
+    return tops - {"numpy", "pandas", "scipy", "sklearn"} - sys.stdlib_module_names

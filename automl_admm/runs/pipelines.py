@@ -208,7 +208,7 @@ def _conclude(ending: Ending) -> PipelineResult:
     shipped = _what_ships(ending)
     refit, certificate = shipped.refit, shipped.proof
     if shipped.finished is not None:
-        certificate = certificate_for(prepared, refit.evaluation, shipped.examined)
+        certificate = certificate_for(prepared, refit, shipped.examined)
     feasible = is_feasible(refit.evaluation, prepared.limits) and refit.one_class is None
     best = replace(
         ending.result,

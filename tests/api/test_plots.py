@@ -48,6 +48,7 @@ PLOTS = (
     "plot_importances",
 )
 # It is the beginning of a formula that matplotlib cannot read.
+OUTSIDE = "outside the limits, or one class for all rows"
 EVIL = r"$\frac{_\x1b[31m"
 
 
@@ -135,7 +136,7 @@ def test_convergence_has_the_numbers_of_the_report(
     assert ax.get_ylabel() == "accuracy"
     points = rows(found["points"])
     whole = [one for one in points if one["score"] is not None and not one["is_partial"]]
-    for label, is_within in (("within the limits", True), ("outside the limits", False)):
+    for label, is_within in (("within the limits", True), (OUTSIDE, False)):
         some = [one for one in whole if one["is_feasible"] is is_within]
         assert dots(ax, label) == near((one[key], one["score"]) for one in some)
     assert whole
@@ -187,7 +188,7 @@ def test_limits_are_shown_by_their_distance_from_the_bound(
     far = [value / one["bound"] for value, one in zip(turned, limits, strict=True)]
     assert dots(ax, "the model") == sorted((x, -place) for place, x in enumerate(far))
     assert max(far) <= 0.0, "the model is within all limits"
-    outside = [y for x, y in dots(ax, "outside the limits") if x > 0]
+    outside = [y for x, y in dots(ax, OUTSIDE) if x > 0]
     assert len(outside) == sum(one["measured"] - one["kept"] for one in limits)
 
 
@@ -215,7 +216,7 @@ def test_components_have_the_numbers_of_the_report(
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert names == [f"{one['name']} ({one['evaluations']})" for one in reversed(shown)]
     best = dict.fromkeys(range(len(names)), -1.0)
-    for label in ("within the limits", "outside the limits"):
+    for label in ("within the limits", OUTSIDE):
         for score, place in dots(ax, label):
             best[int(place)] = max(best[int(place)], score)
     assert list(best.values()) == [one["best"] for one in reversed(shown)]

@@ -156,7 +156,7 @@ def _code(found: Winner) -> Markup:
     load = f"from automl_admm import load\n\nmodel = load({found.folder!r})\nmodel.predict(frame)\n"
     parts = [tag("h3", "As code"), block_of_code(load)]
     if found.script is not None and len(found.script) <= LONGEST_SCRIPT:
-        title = "pipeline.py: the same pipeline for scikit-learn alone"
+        title = "pipeline.py: the same pipeline as a script; its head names what it needs"
         parts.append(folded(title, block_of_code(found.script)))
     elif found.script is not None:
         parts.append(tag("p", "pipeline.py in the folder is too long to be shown here."))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.run import Account
 from automl_admm.pipelines.fit_results import FoldTimes
 
@@ -64,8 +64,9 @@ def attribute_work(
     """Return the worker-seconds of a search by account; they add up to workers · seconds.
 
     `start` is to fork a child, to hand it its task, and to see it end; `measure` are scores, limits
-    and thresholds. An evaluation without a result is `failed` as a whole. Of a black box only the
-    whole is known, as `evaluate`. A worker without an evaluation was `idle`.
+    and thresholds. An evaluation without a result is `failed` as a whole, or `cancelled` if the
+    search ended first. Of a black box only the whole is known, as `evaluate`. A worker without an
+    evaluation was `idle`.
     """
     spent: dict[str, float] = {}
     for evaluation in evaluations:
@@ -76,6 +77,8 @@ def attribute_work(
 
 def _parts_of(evaluation: Evaluation) -> dict[str, float]:
     """Return the seconds of one evaluation by account."""
+    if evaluation.status is Status.CANCELLED:
+        return {"cancelled": evaluation.seconds}
     if not evaluation.ok:
         return {"failed": evaluation.seconds}
     times = FoldTimes.of(evaluation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -20,8 +20,10 @@ from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.shipped_costs import SHIPPED
 from automl_admm.pipelines.shipping import PICKLE
 from automl_admm.pipelines.thresholds.by_group import name_thresholds, name_weights
+from automl_admm.plugins.distributions import behind_types
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.contenders import contend, price_of
+from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.finish.passed_over import PassedOver, say_passed_over
 from automl_admm.runs.finish.walk_fits import Bench, WalkFits, better_first, read_evidence
 from automl_admm.runs.prepare.preparation import Preparation
@@ -210,7 +212,7 @@ def is_certified(examined: Examined | None) -> bool:
 
 
 def certificate_for(
-    prepared: Preparation, evaluation: Evaluation, examined: Examined | None
+    prepared: Preparation, refit: Refit, examined: Examined | None
 ) -> Certificate | None:
     """Return the certificate of the model that a walk ships; None if it tested none."""
     aside, question = prepared.aside, prepared.question
@@ -218,8 +220,8 @@ def certificate_for(
         return None
     told = FinalFitResult.from_json(examined.finished.result).files
     model_sha256 = told[SHIPPED if prepared.work.persist else PICKLE]
-    text = whole_text(evaluation)
-    return certificate_of(examined, examined.look, aside, question, text, model_sha256)
+    text, behind = whole_text(refit.evaluation), versions() | behind_types(refit.measured.types)
+    return certificate_of(examined, examined.look, aside, question, text, model_sha256, behind)
 
 
 def certificate_of(
@@ -229,6 +231,7 @@ def certificate_of(
     question: Question,
     pipeline: str,
     model_sha256: str,
+    behind: Mapping[str, str],
 ) -> Certificate:
     """Return the findings about the shipped pipeline, certified or not."""
     names = [contender.name for contender in examined.order]
@@ -246,7 +249,7 @@ def certificate_of(
         token=examined.token,
         order=tuple(names),
         position=names.index(examined.shipped.contender.name) + 1,
-        versions=versions(),
+        versions=behind,
         time=datetime.now(UTC).isoformat(timespec="seconds"),
         price=examined.price,
     )

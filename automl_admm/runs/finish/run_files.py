@@ -20,6 +20,7 @@ from automl_admm.execution.task_folders import read_regular
 from automl_admm.pipelines.labels import positive_of, sorted_texts
 from automl_admm.pipelines.thresholds.by_group import CLASS_WEIGHTS
 from automl_admm.pipelines.thresholds.single import ALWAYS, NEVER, say_threshold
+from automl_admm.plugins.distributions import behind_types
 from automl_admm.plugins.loading import OURS
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
@@ -87,7 +88,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "classes": None if table.classes is None else sorted_texts(table.classes),
         "positive": None if (label := positive_of(table.classes)) is None else str(label),
         "trusted_types": list(refit.measured.types),
-        "versions": versions(),
+        "versions": versions() | behind_types(refit.measured.types),
     }
     write_json(folder.model_manifest, with_digest(manifest))
     tell_strangers(outcome)

@@ -8,11 +8,8 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import re
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +18,7 @@ import numpy as np
 from automl_admm.core.limits import Limit
 from automl_admm.data.fingerprints import hash_in_order
 from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.plugins.distributions import required, version_of
 from automl_admm.plugins.loading import Plugins
 from automl_admm.runs.provenance import fingerprint, versions
 
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 
 # Executors whose evaluations run on this machine: only there a cost can be compared.
 HERE = ("local", "inline")
-NAME = re.compile(r"[\w.-]+")
 
 
 def basis_of(prepared: Preparation) -> dict[str, str | None]:
@@ -117,25 +114,9 @@ def _of_splits(splits: Iterable[tuple[Any, Any]]) -> str:
 def _of_software(plugins: Plugins) -> str:
     """Digest the versions of libraries, of plugins, and of what the plugins are built on."""
     providers = sorted({info.name + " " + info.provider for info in plugins.infos})
-    below = {name for info in plugins.infos for name in _required(info.provider.split(" ")[0])}
-    known = sorted((name, _version(name)) for name in below)
+    below = {name for info in plugins.infos for name in required(info.provider.split(" ")[0])}
+    known = sorted((name, version_of(name)) for name in below)
     return _digest(sorted(versions().items()), providers, known, platform.machine())
-
-
-@cache
-def _required(distribution: str) -> tuple[str, ...]:
-    """Return the names of the packages that a distribution asks for."""
-    with suppress(metadata.PackageNotFoundError, ValueError):
-        asked = metadata.requires(distribution) or ()
-        return tuple(found[0] for one in asked if (found := NAME.match(one)))
-    return ()
-
-
-@cache
-def _version(name: str) -> str:
-    with suppress(metadata.PackageNotFoundError, ValueError):
-        return metadata.version(name)
-    return ""
 
 
 def _of_machine(executor: str, workers: int) -> str | None:

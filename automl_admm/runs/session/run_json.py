@@ -8,11 +8,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from automl_admm.core.run import RunResult, RunState
+from automl_admm.core.structure.pipeline_space import all_modules
 from automl_admm.data.ingest.records import ANSWERS
 from automl_admm.data.row_roles import NAMES
 from automl_admm.pipelines.labels import is_turned, positive_of
 from automl_admm.pipelines.work import PipelineWork
+from automl_admm.plugins.distributions import behind_providers
 from automl_admm.plugins.given_parts import GivenParts
+from automl_admm.plugins.plugin_options import split_request
 from automl_admm.runs.driving.profile import fit_times
 from automl_admm.runs.options import OPTIONS
 from automl_admm.runs.prepare.basis import basis_of
@@ -86,9 +89,23 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
         "priors": _priors(prepared),
         "basis": basis_of(prepared),
         **prepared.reused.as_content(),
-        "versions": versions(),
+        "versions": versions() | behind_providers(_providers(prepared)),
         "machine": machine(),
         "plugins": {info.name: info.provider for info in prepared.plugins.infos},
+    }
+
+
+def _providers(prepared: Preparation) -> set[str]:
+    """Return the distributions that brought the components of the grammar, and what searches."""
+    plugins, config = prepared.plugins, prepared.config
+    components = plugins.components[prepared.task]
+    modules = all_modules(prepared.grammar.pipelines.shape)
+    return {
+        *(components.provider(module.component) for module in modules),
+        plugins.theta_solvers.provider(split_request(config.theta_solver)[0]),
+        plugins.z_solvers.provider(split_request(config.z_solver)[0]),
+        plugins.strategies.provider(split_request(config.strategy)[0]),
+        plugins.executors.provider(split_request(config.executor)[0]),
     }
 
 

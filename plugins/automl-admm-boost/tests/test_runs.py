@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,20 @@ def test_the_run_says_what_was_left_out(folder: Path) -> None:
     assert json.loads((folder / "run" / "model.json").read_text())["pipeline"].startswith(
         "lightgbm("
     )
+
+
+def test_the_run_its_model_and_the_card_name_the_library_behind_it(folder: Path) -> None:
+    told = json.loads((folder / "run" / "model.json").read_text())["versions"]
+    assert told["lightgbm"] == metadata.version("lightgbm")
+    assert told["automl-admm-boost"] == metadata.version("automl-admm-boost")
+    assert "catboost" not in told
+    assert not [name for name in told if name.startswith("xgboost")]
+    of_run = json.loads((folder / "run" / "run.json").read_text())["versions"]
+    assert of_run.items() >= told.items()
+    assert run(folder, "export", "run", "--to", "modelcard:card.md").returncode == 0
+    card = (folder / "card.md").read_text()
+    assert "fitted with scikit-learn, automl-admm-boost, lightgbm:" in card
+    assert "Without this package" not in card
 
 
 def test_the_script_predicts_as_the_model_does(folder: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import mlflow.pyfunc
@@ -29,6 +31,23 @@ def test_raw_rows_are_predicted_in_any_order_of_columns(tmp_path: Path) -> None:
     turned = rows[rows.columns[::-1]].assign(another=1)
     assert list(model.predict(turned)) == list(expected["prediction"])
     assert "stack" in model.metadata.metadata["pipeline"]
+
+
+def test_the_requirements_are_all_that_the_model_needs(tmp_path: Path) -> None:
+    """Of a model of an older version, the plugin is told by the types of the model."""
+    shutil.copytree(OLD_RUN, tmp_path / "run")
+    file = tmp_path / "run" / "model.json"
+    content = json.loads(file.read_text())
+    types = [*content.get("trusted_types", ()), "automl_admm_mlflow.model.Predictor"]
+    content["versions"] = {**content["versions"], "no-such-library": "4.7"}
+    content.pop("digest", None)
+    file.write_text(json.dumps({**content, "trusted_types": types}))
+    save_model(tmp_path / "run", tmp_path / "model")
+    asked = (tmp_path / "model" / "requirements.txt").read_text().splitlines()
+    assert {"no-such-library==4.7", f"mlflow-skinny=={metadata.version('mlflow-skinny')}"} <= {
+        *asked
+    }
+    assert not [line for line in asked if line.startswith("python")]
 
 
 def test_a_changed_file_is_refused_when_it_is_loaded(tmp_path: Path) -> None:

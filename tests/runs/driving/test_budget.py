@@ -95,14 +95,16 @@ PIPELINE = evaluated(
 
 def test_worker_seconds_are_attributed_and_add_up() -> None:
     timed_out = evaluated(4.0, Status.TIMEOUT)
-    found = attribute_work([PIPELINE, PIPELINE, timed_out], workers=2, seconds=20.0)
+    killed = evaluated(3.0, Status.CANCELLED)
+    found = attribute_work([PIPELINE, PIPELINE, timed_out, killed], workers=2, seconds=20.0)
     assert found == {
         "fit": 12.0,
         "predict": 2.0,
         "measure": 4.0,
         "start": 2.0,
         "failed": 4.0,
-        "idle": 16.0,
+        "cancelled": 3.0,
+        "idle": 13.0,
     }
     assert sum(found.values()) == 2 * 20.0
 

@@ -106,6 +106,18 @@ def predictions_of(model: Any, rows: Any) -> Any:
     return pd.DataFrame(columns)
 
 
+def score_of(model: Any, X: Any, y: Any, metric: str | None) -> tuple[str, float]:
+    """Return the name of a score with its value: that of the metric where these rows have one."""
+    from sklearn.metrics import get_scorer
+
+    if metric is not None:
+        try:
+            return metric, get_scorer(metric)(model, X, y)
+        except ValueError:
+            pass  # of one class alone some metrics have no value
+    return "accuracy" if hasattr(model, "classes_") else "r2", model.score(X, y)
+
+
 def hand_out(predictions: Any, output: str | None) -> None:
     """Write predictions to a file, or print them."""
     if output is not None and Path(output).suffix.lower() in (".parquet", ".pq"):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import metadata
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import get_scorer, get_scorer_names
 
 from automl_admm.core.messages import say_error
 from automl_admm.data.ingest.answers import NUMBER
@@ -23,6 +24,7 @@ from automl_admm.data.sample_table import SHIPPED
 from automl_admm.data.table_schema import MISSING_TEXTS, Column
 from automl_admm.execution.threads import THREAD_VARIABLES, threads_each
 from automl_admm.pipelines.as_code import PipelineCode, expression
+from automl_admm.plugins.distributions import distribution_of
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.script import more_forms, parts, table_parts
 from automl_admm.runs.finish.script.bundle import PACKAGE, Bundle, NotBundledError
@@ -33,6 +35,7 @@ from automl_admm.runs.finish.script.packed_rows import (
     packed_rows,
     whole_target,
 )
+from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.provenance import versions
 from automl_admm.store.run_folder import RunFolder, write_atomically
 
@@ -47,6 +50,7 @@ SHARED = (
     (TABLE_PARTS, "read_table"),
     (PARTS, "predictions_of"),
     (PARTS, "hand_out"),
+    (PARTS, "score_of"),
 )
 BLANK = " "
 TARGET = "target"  # the name of a target that had none in Python
@@ -178,6 +182,8 @@ class _Script:
             f"TRAIN = {expression(self._train)}",
             f"TARGET = {expression(target)}",
             *([] if weight is None else [f"WEIGHT = {expression(weight)}"]),
+            "# The metric of the run, if scikit-learn has it.",
+            f"METRIC = {expression(_metric_of(prepared))}",
             "# What the columns held in training.",
             f"COLUMNS = {expression(described)}",
             f"ANSWER = {expression(answers)}",
@@ -345,10 +351,24 @@ def _description(column: Column) -> dict[str, Any]:
     return {name: described[name] for name in described if name not in ("name", "has_gaps")}
 
 
+def _metric_of(prepared: Preparation) -> str | None:
+    """Return the metric of a run if scikit-learn has it, and needs no word on the positive class.
+
+    The script has the labels as they are in the file, and not 0 and 1.
+    """
+    name = prepared.metric.name
+    is_given = callable(prepared.config.scoring) or name in prepared.plugins.metrics
+    if is_given or name not in get_scorer_names() or "likelihood" in name:
+        return None
+    scorer = get_scorer(name)
+    is_of_one_class = "pos_label" in signature(scorer._score_func).parameters  # noqa: SLF001
+    averaged = scorer._kwargs.get("average", "binary")  # noqa: SLF001
+    return None if is_of_one_class and averaged == "binary" else name
+
+
 def _distribution(package: str) -> str:
     """Return the name by which a package is installed."""
-    names: Mapping[str, list[str]] = metadata.packages_distributions()
-    return names.get(package, [package])[0]
+    return distribution_of(package) or package
 
 
 def _imports(bundle: Bundle) -> str:
@@ -386,7 +406,8 @@ MAIN = '''def main(train=TRAIN, new=None, output=None):
         rows = rows_of(*read_table(Path(new), COLUMNS, MISSING, CSV, MORE))
         hand_out(predictions_of(model, rows), output)
     elif len(y):
-        print(f"score {model.score(X, y):.4f} on {len(y)} rows that it was not fitted on")
+        name, value = score_of(model, X, y, METRIC)
+        print(f"{name} {value:.4f} on {len(y)} rows that it was not fitted on")
     else:
         print("fitted on all rows")
 

@@ -11,11 +11,13 @@ from typing import Any
 
 import mlflow.pyfunc
 
-from automl_admm.plugin_api import load
+from automl_admm.plugin_api import behind_types, load
 
 # All that a model needs of its run's folder.
 FILES = ("model.skops", "model.json")
 DISTRIBUTIONS = ("automl-admm", "automl-admm-mlflow", "scikit-learn")
+# No distribution, though the manifest has its version.
+PYTHON = "python"
 
 
 def save_model(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
@@ -30,13 +32,26 @@ def save_model(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> 
             path,
             loader_module="automl_admm_mlflow.model",
             data_path=str(data),
-            pip_requirements=_requirements(),
+            pip_requirements=_requirements(model.description),
             metadata=_description(model.description),
         )
 
 
-def _requirements() -> list[str]:
-    return [f"{name}=={metadata.version(name)}" for name in DISTRIBUTIONS]
+def _requirements(manifest: Any) -> list[str]:
+    """Return what the model needs, as installed here, where it has just been loaded.
+
+    Manifests of older versions do not name the libraries of plugins; the types of the model do.
+    """
+    behind = behind_types(manifest.get("trusted_types", ()))
+    names = {*DISTRIBUTIONS, *manifest["versions"], *behind} - {PYTHON}
+    return [f"{name}=={_version(name, manifest['versions'])}" for name in sorted(names)]
+
+
+def _version(name: str, known: Any) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return str(known[name])
 
 
 def _description(manifest: Any) -> dict[str, Any]:
