@@ -15,6 +15,7 @@ import ray
 from automl_admm_ray import RayOptions, build_ray
 from automl_admm_ray.connection import CONNECTION
 from automl_admm_ray.own_folders import make_folder
+from ray._private.utils import publish_error_to_driver
 
 from automl_admm.plugin_api import ConfigurationError, ExecutorSetting, Status, Task
 from automl_admm.testing.hazards import Hazards
@@ -108,6 +109,18 @@ def test_a_ray_that_was_there_stays(executor, tmp_path):
 def test_a_program_uses_one_ray_at_a_time(of_the_user):
     with pytest.raises(ConfigurationError, match="uses another Ray"):
         build_ray(Hazards(), ExecutorSetting(), RayOptions(address="10.0.0.5:6379"))
+
+
+def test_errors_of_a_cluster_are_not_printed(of_the_user, capsys):
+    """Its next error comes when one before would have been printed."""
+    worker = ray._private.worker.global_worker
+    heard = ray._raylet.GcsErrorSubscriber(address=worker.gcs_client.address)
+    heard.subscribe()
+    for error in ("Raylet is terminated.", "It was.", "And again."):
+        publish_error_to_driver("raylet_died", error, gcs_client=worker.gcs_client)
+        until(lambda error=error: heard.poll(1.0)[1]["error_message"] == error)
+    heard.close()
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.faults

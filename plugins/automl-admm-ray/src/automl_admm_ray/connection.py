@@ -165,9 +165,26 @@ def _start(cpus: int, work_bytes: int, folder: Path) -> None:
 def _init(**options: Any) -> None:
     import ray
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _without_listener():
         warnings.simplefilter("ignore")
         ray.init(configure_logging=False, log_to_driver=False, logging_level="critical", **options)
+
+
+@contextmanager
+def _without_listener() -> Iterator[None]:
+    """Keep Ray from printing errors of the cluster, as a node that died, on standard output.
+
+    A thread of the driver prints them. `log_to_driver=False` stops only the lines of workers, and
+    Ray has no setting for this thread, so its function is replaced while `ray.init` starts it.
+    """
+    from ray._private import worker
+
+    listen = worker.listen_error_messages
+    worker.listen_error_messages = lambda *_: None
+    try:
+        yield
+    finally:
+        worker.listen_error_messages = listen
 
 
 def _shut_down() -> None:
