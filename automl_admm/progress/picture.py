@@ -154,7 +154,8 @@ def _running(so_far: RunSoFar, frame: Frame, room: int) -> Iterator[Text]:
     running = so_far.running()
     if not running and so_far.count:
         said = "nothing: a solver proposes, or the best is fitted on all rows"
-        yield from _flow("running", [(said, FAINT)], frame)
+        for place, part in enumerate(textwrap.wrap(said, frame.width - LABEL)):
+            yield from _flow("" if place else "running", [(part, FAINT)], frame)
     if len(running) > room:
         running, rest = running[: room - 1], len(running) - room + 1
     else:

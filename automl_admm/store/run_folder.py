@@ -116,18 +116,29 @@ def create_folder(path: Path, written: Path | None = None) -> RunFolder:
     name = written or path
     try:
         path.mkdir(parents=True, exist_ok=True)
-        taken = any(path.iterdir())
     except OSError as problem:
-        reason = problem.strerror or problem
-        hint = Remedy("Give another {work_dir}.")
-        raise ConfigurationError(
-            f"the run folder '{name}' cannot be made: {reason}.", hint=hint
-        ) from problem
+        raise _not_made(name, problem) from problem
+    refuse_full(path, name)
+    return RunFolder(path)
+
+
+def refuse_full(path: Path, written: Path | None = None) -> None:
+    """Raise if there is a folder of this name with something in it."""
+    name = written or path
+    try:
+        taken = path.is_dir() and any(path.iterdir())
+    except OSError as problem:
+        raise _not_made(name, problem) from problem
     if taken:
         raise ConfigurationError(
             f"the run folder '{name}' is not empty.", hint=Remedy("Give a new {work_dir}.")
         )
-    return RunFolder(path)
+
+
+def _not_made(name: Path, problem: OSError) -> ConfigurationError:
+    reason = problem.strerror or problem
+    hint = Remedy("Give another {work_dir}.")
+    return ConfigurationError(f"the run folder '{name}' cannot be made: {reason}.", hint=hint)
 
 
 def write_atomically(path: Path, content: bytes) -> None:

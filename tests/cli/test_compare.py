@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from pathlib import Path
@@ -11,6 +12,15 @@ import pytest
 from report_runs import an_evaluation, write_run
 
 OLD = Path(__file__).parents[1] / "runs" / "old_run"
+
+
+class Terminal(io.StringIO):
+    """A stream that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 HOSTILE = "[red]\x1b[2J\u202e"
 
 
@@ -62,6 +72,21 @@ def test_runs_of_other_data_are_not_ranked_but_warned_of(run: Any) -> None:
     found = json.loads(run("compare", OLD / "stacked", OLD / "group_thresholds", "--json").out)
     assert found["is_comparable"] is False
     assert len(found["runs"][0]["data"]["fingerprint"]) == 64
+
+
+def test_a_narrow_terminal_has_no_line_cut(
+    run: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("sys.stdout", terminal := Terminal())
+    run("compare", OLD / "stacked", folder)
+    compared = terminal.getvalue().partition("\nresults\n")[2].splitlines()
+    assert compared[:3] == ["  verdict", "    stacked  certified", "    run      unfinished"]
+    monkeypatch.setattr("sys.stdout", terminal := Terminal())
+    run("explain", folder, "key-1")
+    assert "rank        2 of 2, behind all that are within the limits" in terminal.getvalue()
+    explained = terminal.getvalue().splitlines()
+    assert max(map(len, [*compared, *explained])) <= 60
 
 
 def test_runs_of_one_name_have_their_paths_as_titles(

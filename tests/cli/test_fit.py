@@ -386,3 +386,11 @@ def test_a_profile_says_where_the_seconds_went(run: Any, table: Path, tmp_path: 
     fits = json.loads((tmp_path / "out" / "run.json").read_text())["result"]["fits"]
     assert all(any(f"{name} × " in line for line in lines) for name in fits)
     assert fits["impute"] >= 0.0
+
+
+def test_a_full_folder_is_refused_before_the_data_are_read(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").write_text("x")
+    done = run("fit", "not-there.csv", "--target", "buys", "--out", "full")
+    assert done.code == 2
+    assert done.err == "error: the run folder 'full' is not empty. Give a new --out.\n"

@@ -116,6 +116,12 @@ def test_without_limits_there_is_one_best() -> None:
     assert lines[-1].startswith("running        nothing: ")
 
 
+def test_that_nothing_runs_is_told_whole_on_a_narrow_terminal() -> None:
+    *_, before, last = drawn(run_of(evaluation(1, 0.1), limits=()), width=60)
+    assert before == "running        nothing: a solver proposes, or the best is"
+    assert last.strip() == "fitted on all rows"
+
+
 @pytest.mark.parametrize("signs", [UNICODE, ASCII])
 @pytest.mark.parametrize("width", [1, 40, 80, 140])
 def test_no_line_is_wider_than_the_terminal_and_values_are_whole(width: int, signs: Signs) -> None:

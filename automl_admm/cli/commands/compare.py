@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from automl_admm.cli.shared.screen import hand_on, say
-from automl_admm.cli.shared.text_table import align
+from automl_admm.cli.shared.text_table import print_side_by_side
 from automl_admm.pipelines.fit_results import say_interval
 from automl_admm.progress.visible_text import in_a_line
 from automl_admm.report.comparing.comparison import Comparison, Difference, compare
@@ -71,8 +71,7 @@ def _print(name: str, titles: Sequence[str], rows: Sequence[Row], equal: int | N
     if not rows:
         say(f"{name}: the same")
         return
-    for line in align([(name, *titles), *rows]):
-        say(line)
+    print_side_by_side((name, *titles), rows)
     if equal:
         say(f"{equal} more {'is' if equal == 1 else 'are'} equal")
 

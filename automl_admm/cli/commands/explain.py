@@ -10,7 +10,7 @@ import click
 
 from automl_admm.cli.shared.limits_explained import hand_on_csv, hand_on_json, print_limits
 from automl_admm.cli.shared.screen import hand_on, say
-from automl_admm.cli.shared.text_table import align
+from automl_admm.cli.shared.text_table import print_facts, print_side_by_side
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.report.content import as_plain
 from automl_admm.report.document.numbers import NONE, duration, plain, score, signed
@@ -56,10 +56,8 @@ def _explain_one(run: Path, key: str, *, as_json: bool) -> None:
         content = {"schema": 1, **as_plain(found)}
         hand_on(json.dumps(content, indent=2, allow_nan=False) + "\n")
         return
-    for line in align(list(_facts(found))):
-        say(line)
-    for line in _parameters(found):
-        say(line)
+    print_facts(list(_facts(found)))
+    _print_parameters(found)
     if found.trace:
         say(f"\n{'the end of it':<13}")
         say(found.trace)
@@ -167,21 +165,21 @@ def _winner(found: Explained) -> str:
     return f"#{best.number}, {found.metric} {score(best.score)}{lead}"
 
 
-def _parameters(found: Explained) -> Iterator[str]:
-    """Yield the parameters, beside those of the winner."""
+def _print_parameters(found: Explained) -> None:
+    """Print the parameters, beside those of the winner."""
     if found.winner is None:
         return
     beside, titles = found.winner.beside, (f"#{found.number}", f"winner #{found.winner.number}")
-    yield ""
+    say("")
     shapes = [("shape", *beside.shapes)] if len(set(beside.shapes)) > 1 else []
     rows = [
         (one.name, *(NONE if value is None else value for value in one.values))
         for one in beside.differences
     ]
     if not shapes and not rows:
-        yield "the same pipeline as that of the winner"
+        say("the same pipeline as that of the winner")
         return
-    yield from align([("differs", *titles), *shapes, *rows])
+    print_side_by_side(("differs", *titles), [*shapes, *rows])
     same = len(beside.parameters) - len(beside.differences)
     if same:
-        yield f"{same} more parameter{' is' if same == 1 else 's are'} equal"
+        say(f"{same} more parameter{' is' if same == 1 else 's are'} equal")

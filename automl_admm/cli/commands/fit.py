@@ -90,7 +90,10 @@ def _fit(
         from automl_admm.cli.shared.run_command import Manner, conduct, load, read_within, ready
         from automl_admm.constraints.parse import columns_in
         from automl_admm.data.row_portions import portion_within
+        from automl_admm.store.run_folder import refuse_full
 
+    if options["work_dir"] is not None:
+        refuse_full(options["work_dir"])  # reading large data may take minutes
     try:
         begun = click.get_current_context().obj
         roles = {role: options[role] for role in ROLES}

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from automl_admm.cli.shared.screen import hand_on, say
-from automl_admm.cli.shared.text_table import align, print_table
+from automl_admm.cli.shared.text_table import align, print_facts, print_table
 from automl_admm.progress.visible_text import in_a_line
 from automl_admm.report.content import as_plain
 from automl_admm.report.document.numbers import plain, score
@@ -28,8 +28,7 @@ COLUMNS = (
 
 def print_limits(found: ExplainedLimits) -> None:
     """Print the explanation for a person."""
-    for line in align(list(_facts(found))):
-        say(line)
+    print_facts(list(_facts(found)))
     if found.closest:
         say("\nThe closest; each would be within limits as wide as these:")
         rows = [

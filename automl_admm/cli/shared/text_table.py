@@ -58,6 +58,37 @@ def print_table(
         say(line)
 
 
+def print_facts(rows: Sequence[tuple[str, str]]) -> None:
+    """Print names with a fact each; a terminal folds a long fact beside its name."""
+    if not sys.stdout.isatty():
+        lines: Iterable[str] = align(rows)
+    else:
+        names = align([(name,) for name, _ in rows])
+        room = plain_console().width - max(map(cell_len, names)) - len(GAP)
+        lines = _beside(names, [in_a_line(fact) for _, fact in rows], room)
+    for line in lines:
+        say(line)
+
+
+def print_side_by_side(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows of a name and a value for each later heading.
+
+    A terminal without room for the columns has the values below each name, a heading before each.
+    """
+    lines = align([headings, *rows])
+    if not sys.stdout.isatty() or max(map(cell_len, lines)) <= plain_console().width:
+        for line in lines:
+            say(line)
+        return
+    say(in_a_line(headings[0]))
+    titles = align([(f"{INDENT}{title}",) for title in headings[1:]])
+    room = plain_console().width - max(map(cell_len, titles)) - len(GAP)
+    for name, *values in rows:
+        say(f"{GAP}{in_a_line(name)}")
+        for line in _beside(titles, list(map(in_a_line, values)), room):
+            say(line)
+
+
 def _below(lines: Sequence[str], texts: Sequence[str], width: int) -> Iterator[str]:
     for place, (line, text) in enumerate(zip(lines, texts, strict=True)):
         yield line
