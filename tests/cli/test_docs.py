@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import re
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from automl_admm.cli.shared import pages
 
 ROOT = Path(__file__).parents[2]
+MADE = re.compile(r"^<!-- made: [\w-]+ -->\n(.*?)<!-- end -->", re.DOTALL | re.MULTILINE)
 
 
 def test_the_list_has_every_page_with_its_title(run: Any) -> None:
@@ -95,6 +98,62 @@ def test_a_terminal_is_shown_no_marks_of_markdown(
     assert "Exit codes" in terminal.getvalue()
     assert "# Exit codes" not in terminal.getvalue()
     assert "| ---" not in terminal.getvalue()
+
+
+@pytest.fixture
+def shown(run: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """Show a page on a terminal with colours."""
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(name: str) -> str:
+        with monkeypatch.context() as patch:
+            patch.setattr("sys.stdout", terminal := Terminal())
+            assert run("docs", name).code == 0
+        return terminal.getvalue()
+
+    return call
+
+
+def test_a_terminal_is_told_what_to_call_in_place_of_links_to_files(
+    shown: Callable[[str], str],
+) -> None:
+    text = shown("limits")
+    targets = re.findall(r"\x1b\]8;[^;]*;([^\x1b]+)", text)
+    assert all(target.startswith("https://") for target in targets), targets
+    plain = re.sub(r"\x1b\[[\d;]*m", "", text)
+    assert "better by more than its noise (docs weights_groups_time)" in plain
+    assert "(docs compare)" in plain
+
+
+def test_a_link_leads_to_the_page_beside_its_own() -> None:
+    """Two chapters have a page on certificates."""
+    text = "[they](certificates.md#a), [it](#b), `[code](limits.md)`"
+    for page, name in (("limits", "certificates"), ("benchmarks", "benchmarks/certificates")):
+        told = pages.for_terminal(text, pages.find_page(page))
+        assert told == f"they (`docs {name}`), it, `[code](limits.md)`"
+
+
+@pytest.mark.parametrize("name", ["limits", "python"])
+def test_code_has_no_colour_of_its_own_on_a_terminal(
+    shown: Callable[[str], str], name: str
+) -> None:
+    styles = set(re.findall(r"\x1b\[([\d;]+)m", shown(name)))
+    assert styles, "the terminal has colours"
+    backgrounds = {str(number) for number in (*range(40, 49), *range(100, 108))}
+    assert not [style for style in styles if backgrounds & set(style.split(";"))]
+
+
+def test_what_only_a_browser_shows_is_told_with_what_to_call(run: Any) -> None:
+    calls = []
+    for name, page in pages.list_pages().items():
+        for part in MADE.findall(page.read_text(encoding="utf-8")):
+            assert part.strip() in run("docs", name).out
+            assert re.search(r"In (the terminal|Python) call `", part), name
+            calls += re.findall(r"`automl-admm ([a-z -]+)`", part)
+    assert {"--help", "constraints", "components"} <= set(calls)
+    assert all(run(*call.split()).code == 0 for call in calls)
 
 
 def test_without_built_pages_a_line_says_how_to_build_them(

@@ -9,6 +9,8 @@ import click
 
 from automl_admm.cli.shared.pages import (
     built_pages,
+    find_page,
+    for_terminal,
     list_pages,
     pages_folder,
     read_page,
@@ -16,6 +18,9 @@ from automl_admm.cli.shared.pages import (
 )
 from automl_admm.cli.shared.screen import cells, grid, hand_on, plain_console, say
 from automl_admm.core.errors import ConfigurationError
+
+# The styles of rich paint code on black.
+ON_ANY_BACKGROUND = {"markdown.code": "bold", "markdown.code_block": "none"}
 
 
 @click.command("docs")
@@ -33,7 +38,7 @@ def command(page: str | None, *, browser: bool) -> None:
     elif page is None:
         _list()
     else:
-        _show(read_page(page))
+        _show(page)
 
 
 def _open() -> None:
@@ -57,10 +62,14 @@ def _list() -> None:
     say(f"The files are in {pages_folder()}")
 
 
-def _show(text: str) -> None:
+def _show(page: str) -> None:
+    text = read_page(page)
     if not sys.stdout.isatty():
         hand_on(text)
         return
     from rich.markdown import Markdown
+    from rich.theme import Theme
 
-    plain_console().print(Markdown(text, code_theme="ansi_dark"))
+    console = plain_console()
+    with console.use_theme(Theme(ON_ANY_BACKGROUND)):
+        console.print(Markdown(for_terminal(text, find_page(page)), code_theme="ansi_dark"))

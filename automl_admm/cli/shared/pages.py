@@ -13,6 +13,13 @@ CODE = re.compile(r"[A-Z]\d{3}", re.IGNORECASE)
 # The beginning of a path from another page, or from the top of the source tree.
 LINK = re.compile(r"^(\.{1,2}/)*(docs/)?")
 COMMENT = re.compile(r"^<!--.*?-->\n", re.DOTALL | re.MULTILINE)
+# Code comes first: what looks like a link in it is none.
+WITH_LINKS = re.compile(
+    r"^ *```.*?^ *```|`[^`\n]+`|!?\[(?P<words>(?:[^\[\]`]|`[^`]*`)*)\]\((?P<target>[^)\s]+)\)",
+    re.DOTALL | re.MULTILINE,
+)
+ELSEWHERE = ("http://", "https://", "mailto:")
+LANGUAGE = re.compile(r"^( *```)[\w-]+", re.MULTILINE)
 
 
 def pages_folder() -> Path:
@@ -50,13 +57,35 @@ def read_page(name: str) -> str:
 
     Its name may be a path, as in the links between pages: `docs/reference/grammar.md`.
     """
+    text = find_page(name).read_text(encoding="utf-8")
+    return _section(text, name.upper()) if CODE.fullmatch(name) else COMMENT.sub("", text)
+
+
+def find_page(name: str) -> Path:
+    """Return the file of a page, named as for `read_page`."""
     pages = list_pages()
-    name = _name_of(name, pages)
-    if CODE.fullmatch(name):
-        return _section(pages[DIAGNOSTICS].read_text(encoding="utf-8"), name.upper())
+    name = DIAGNOSTICS if CODE.fullmatch(name) else _name_of(name, pages)
     if name not in pages:
         raise UnknownNameError("page", name, set(pages))
-    return COMMENT.sub("", pages[name].read_text(encoding="utf-8"))
+    return pages[name]
+
+
+def for_terminal(text: str, page: Path) -> str:
+    """Return text of a page with names to call in place of links to files, and plain code.
+
+    A terminal cannot open a file of the pages, and the colours of code suit some backgrounds only.
+    """
+    names = {path.resolve(): name for name, path in list_pages().items()}
+
+    def point(found: re.Match[str]) -> str:
+        words, target = found["words"], found["target"]
+        if target is None or target.startswith(ELSEWHERE):
+            return found[0]
+        file = target.partition("#")[0]
+        name = names.get((page.parent / file).resolve())
+        return words if name is None else f"{words} (`docs {name}`)"
+
+    return LANGUAGE.sub(r"\1", WITH_LINKS.sub(point, text))
 
 
 def _name_of(path: str, pages: dict[str, Path]) -> str:
