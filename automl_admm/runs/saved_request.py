@@ -113,7 +113,7 @@ def read_request(folder: RunFolder, changed: Mapping[str, Any]) -> RunConfig:
             f"the run in '{folder.path}' was given Python objects: {', '.join(objects)}.",
             hint="Fit again from Python with them, the same work_dir and warm_start=True.",
         )
-    said = _checked(said, folder)
+    said = checked_request(said, folder)
     # Older versions did not write every key: such a setting has its default.
     known = {name: said[name] for name in (*PLAIN, *OBJECTS, *WRITERS) if name in said}
     settings = known | {name: read(known[name]) for name, read in READERS.items() if name in known}
@@ -180,7 +180,7 @@ def _schema_of(option: Option) -> Schema:
     return nullable(schema) if getattr(RunConfig, option.name) is None else schema
 
 
-def _checked(said: Mapping[str, Any], folder: RunFolder) -> dict[str, Any]:
+def checked_request(said: Mapping[str, Any], folder: RunFolder) -> dict[str, Any]:
     """Return the request with the options' present names; raise if a value is not of its kind.
 
     Older versions wrote some options under other keys.

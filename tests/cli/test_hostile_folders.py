@@ -168,6 +168,20 @@ def test_a_file_that_somebody_changed_is_one_line(
     seen(", ".join(f"exit {code}: {count}" for code, count in sorted(codes.items())))
 
 
+@pytest.mark.parametrize("option", ["separator", "decimal", "encoding"])
+def test_verify_checks_what_the_run_says_of_its_file(
+    option: str, folder: Path, made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(made)
+    content = json.loads((folder / "run.json").read_text())
+    content["request"][option] = 0.5
+    (folder / "run.json").write_text(json.dumps(content))
+    ended = call(("verify", DATA), folder, made)
+    assert ended.code == REFUSED, ended
+    assert f"request.{option}" in ended.err
+    assert ended.err.count("\n") == 1
+
+
 def test_what_a_resumed_run_reads_is_refused_or_of_the_right_kind(folder: Path) -> None:
     """What `resume` does with `run.json` before it reads the data; from there on it is a `fit`."""
     content = json.loads((folder / "run.json").read_text())

@@ -29,6 +29,7 @@ from automl_admm.report.audit.statement import check_statement
 from automl_admm.runs.finish.model_file import read_rows
 from automl_admm.runs.saved.fresh_rows import OnFreshRows, test_on_fresh_rows
 from automl_admm.runs.saved.verification import Verified, verify_run
+from automl_admm.runs.saved_request import checked_request
 from automl_admm.store.run_folder import RunFolder
 
 
@@ -82,7 +83,8 @@ def _rows_of_run(folder: RunFolder, data: Path, options: Mapping[str, Any]) -> A
     What the user said of the run's own file holds here, too, unless it is said anew.
     """
     content = folder.read(folder.settings)
-    request, target = content.get("request", {}), content["settings"]["target"]
+    request = checked_request(content.get("request", {}), folder)
+    target = content["settings"]["target"]
     share, portion = share_of(request.get("share"), data), read_portion(request.get("portion"))
     before = {option.name: request.get(option.name) for option in FILE_OPTIONS}
     anew = {name: value for name, value in options.items() if value not in (None, AUTO)}
