@@ -184,13 +184,13 @@ class Driver:
         return is_tried_again or len(self._running) >= max(self._desk.dispatch.workers, 1)
 
     def _make_room(self) -> list[Evaluation]:
-        """Wait until a worker is free, or the search is to end.
+        """Wait until a worker is free or a new one joins, or the search is to end.
 
         A task to be tried again ends without a result, and leaves no room.
         """
-        results = self._collect(at_least=1 if self._is_full else 0)
+        results = self._collect(at_least=1 if self._is_full else 0, for_room=True)
         while self._is_full and not self._is_over:
-            results += self._collect(at_least=1)
+            results += self._collect(at_least=1, for_room=True)
         return results
 
     @property
@@ -271,9 +271,10 @@ class Driver:
             return self._interrupts.reason
         return self._stopped or StopReason.BUDGET
 
-    def _collect(self, at_least: int) -> list[Evaluation]:
+    def _collect(self, at_least: int, *, for_room: bool = False) -> list[Evaluation]:
         """Enter ended evaluations in the log and the store, and return them.
 
+        With `for_room` a worker that joins ends the wait, too; there may be no result then.
         The wait ends with the budget too: a new best may have moved the end of the search. It is
         cut into slices, because neither an interrupt nor a plugin with a wish to stop wakes it.
         """
@@ -286,6 +287,8 @@ class Driver:
                 timeout = SLICE if left is None else min(max(left, 0.0), SLICE)
                 finished = self._desk.dispatch.wait(timeout if at_least else 0.0)
                 if finished or not at_least or timeout == 0.0:
+                    break
+                if for_room and not self._is_full:
                     break
                 if self._interrupts.came or self._asks_to_stop():
                     break

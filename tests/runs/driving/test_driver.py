@@ -335,6 +335,23 @@ def test_several_workers_are_not_kept_waiting_while_the_search_thinks() -> None:
     assert busy == [0, 1, 2, 2, 2]
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_worker_that_joins_gets_work_before_another_has_ended(workers: int) -> None:
+    class Growing(FakeExecutor):
+        """Ends nothing before a worker that has joined is busy, too."""
+
+        def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+            waits.append(timeout)
+            assert len(waits) < 20, "the new worker gets nothing"
+            self.workers = workers + 1 if timeout else self.workers
+            return super().wait(timeout) if len(self.seen) > workers else []
+
+    waits: list[float | None] = []
+    driver = driving(desk(Growing(workers), budget=Budget(max_evaluations=workers + 1)))
+    driver.run(proposing(*range(10)))
+    assert [e.status for e in driver.log.evaluations] == [Status.SUCCESS] * (workers + 1)
+
+
 def test_what_ends_while_a_search_waits_for_room_is_not_started_again() -> None:
     executor = FakeExecutor(workers=2)
     seen: list[Evaluation] = []
