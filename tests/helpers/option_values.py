@@ -34,6 +34,7 @@ def _half(values: object, context: object) -> object:
 EXAMPLES: Mapping[str, Any] = {
     "grammar": "tiny",
     "columns": {"mean area": "number"},
+    "column_cost": {"mean area": 2.5},
     "starts": (START,),
     "constraints": (LIMIT, GAP, "latency_us <= 900 * baseline"),
     "theta_solver": "trust-region",

@@ -56,12 +56,17 @@ OF_A_SESSION: Mapping[str, Any] = {
 # What a run took over from others is in its store: it is not taken over again.
 ELSEWHERE = {"grammar", "work_dir", "extra_plugins", "reuse"}
 # All that comes back from a folder, with a value that is not its default.
-KEPT: Mapping[str, Any] = {
+KEPT: dict[str, Any] = {
     option.name: other_value(option)
     for option in OPTIONS
     if option.name not in {*OF_A_SESSION, *ELSEWHERE}
 } | dict(FACTS)
+# Costs of columns and a limit on them go together.
+COSTS_LIMIT = "column_cost <= 20"
+KEPT["constraints"] = (*KEPT["constraints"], COSTS_LIMIT)
 NEEDED: Mapping[str, Mapping[str, Any]] = {
+    "constraints": {"column_cost": KEPT["column_cost"]},
+    "column_cost": {"constraints": (COSTS_LIMIT,)},
     "certify": {"constraints": (LIMIT,)},
     "group_thresholds": {"constraints": (GAP,)},
     "certify_fraction": {"constraints": (LIMIT,), "certify": 0.9},
@@ -192,7 +197,7 @@ def test_a_value_of_another_kind_is_damage_told_in_one_line(rows: Any, tmp_path:
     for option in OPTIONS:
         if option.is_saved:
             folder.settings.write_text(whole)
-            rewritten(folder, lambda request, name=option.name: request.update({name: {"a": 1}}))
+            rewritten(folder, lambda request, name=option.name: request.update({name: {"a": [1]}}))
             with pytest.raises(
                 StoreError, match=rf"damaged: 'request.{option.name}[\w.]*' is"
             ) as told:
@@ -207,7 +212,11 @@ def parameters(folder: Path) -> dict[str, Any]:
     """Return all parameters of an estimator, none as it is by default."""
     given = {option.name: other_value(option) for option in options_of(PipelineOptions)}
     del given["components"]  # a run with Python objects is gone on with from Python alone
-    return given | {"constraints": (LIMIT, GAP), "work_dir": folder, "warm_start": True}
+    return given | {
+        "constraints": (LIMIT, GAP, COSTS_LIMIT),
+        "work_dir": folder,
+        "warm_start": True,
+    }
 
 
 def test_every_parameter_of_an_estimator_reaches_the_run_and_its_folder(
@@ -267,7 +276,7 @@ def people(rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_every_option_of_fit_reaches_the_folder_and_survives_a_resume(people: Path) -> None:
     given = {option.name: other_value(option) for option in OPTIONS if option.flag is not None}
-    given |= {"max_evaluations": 1, "work_dir": "run"}
+    given |= {"max_evaluations": 1, "work_dir": "run", "constraints": KEPT["constraints"]}
     del given["reuse"]  # there is no run to take anything from
     flagged = [option for option in OPTIONS if option.name in given]
     words = [word for option in flagged for word in words_for(option, given[option.name])]

@@ -9,7 +9,6 @@ from dataclasses import asdict
 from automl_admm.cli.shared.run_command import Loaded, facts_of
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.text_table import print_table
-from automl_admm.report.document.numbers import NONE, plain
 from automl_admm.runs.prepare.best_proofs import BestProof, best_proofs
 from automl_admm.runs.prepare.preparation import Preparation
 
@@ -29,6 +28,9 @@ def print_dry_run(prepared: Preparation, loaded: Loaded, *, as_json: bool) -> No
 
 
 def _print_proofs(proofs: Sequence[BestProof]) -> None:
+    # A search does not wait for the report's modules.
+    from automl_admm.report.document.numbers import NONE, plain
+
     say("\nProven on the rows set aside at best, by a model without an error:")
     rows = [
         (one.limit, plain(one.best), plain(one.aim), _word(one), one.reason or NONE)
@@ -38,6 +40,8 @@ def _print_proofs(proofs: Sequence[BestProof]) -> None:
 
 
 def _word(one: BestProof) -> str:
+    from automl_admm.report.document.numbers import NONE
+
     if one.is_provable is None:
         return NONE
     return f"{'yes' if one.is_provable else 'NO'}{' (approximate)' if one.is_approximate else ''}"

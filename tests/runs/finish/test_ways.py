@@ -98,7 +98,7 @@ def test_without_them_the_next_best_in_time_ships(
     ways = ways_of(kept_models(tmp_path, *([SLOW] if is_kept else [])), refit)
     found, (task,) = done(ways, 5.0)
     assert task.method == "refit"
-    assert found.evaluation is QUICK
+    assert found.evaluation == QUICK
     assert [one.evaluation for one in found.passed_over] == [SLOW]
     assert found.of_folds is None
 
@@ -144,7 +144,7 @@ def test_asked_for_and_failed_the_fit_on_all_rows_ships_and_a_line_says_so(
 def test_costs_that_add_up_beyond_a_limit_are_not_tried(tmp_path: Path, caplog: Any) -> None:
     kept, costly = kept_models(tmp_path, SLOW), Limit("size", 1.5)
     refit, _ = done(ways_of(kept, adds_up=True, limit=costly), 5.0)
-    assert refit.evaluation is QUICK
+    assert refit.evaluation == QUICK
     assert not caplog.messages
     refit, (task,) = done(ways_of(kept, "folds", adds_up=True, limit=costly), 500.0)
     assert (task.method, refit.evaluation) == ("refit", SLOW)
@@ -162,14 +162,14 @@ def test_what_is_outside_a_limit_as_it_ships_does_not_ship(tmp_path: Path, caplo
 
     refit, tasks = done(ways_of(kept_models(tmp_path, SLOW)), 5.0, Large(set()))
     assert [task.method for task in tasks] == ["fit_folds", "refit"]
-    assert refit.evaluation is QUICK
+    assert refit.evaluation == QUICK
     assert "together they are outside the limits (size <= 2: 3)" in caplog.messages[0]
 
 
 def test_fold_models_of_few_of_the_rows_are_no_match_for_a_fit_on_all(tmp_path: Path) -> None:
     few = ((ROWS[:3], ROWS[3:5]),)
     refit, _ = done(ways_of(kept_models(tmp_path, SLOW), splits=few), 5.0)
-    assert refit.evaluation is QUICK
+    assert refit.evaluation == QUICK
 
 
 def test_only_the_best_are_kept_and_damaged_ones_do_not_ship(tmp_path: Path, caplog: Any) -> None:
@@ -181,7 +181,7 @@ def test_only_the_best_are_kept_and_damaged_ones_do_not_ship(tmp_path: Path, cap
     assert kept.read(SLOW) == b"k1"
     (tmp_path / "models" / "1" / MODELS).write_bytes(b"another")
     refit, _ = done(ways_of(kept), 5.0)
-    assert refit.evaluation is QUICK
+    assert refit.evaluation == QUICK
     assert "the fold models of evaluation 1 are lost" in caplog.messages[0]
     assert not kept.has(SLOW)
 
