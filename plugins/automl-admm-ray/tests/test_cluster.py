@@ -26,7 +26,8 @@ EVALUATIONS = 20
 SCRIPT = """
 import json, os, sys, time
 from pathlib import Path
-from automl_admm import Parameter, SearchSpace, minimize
+from automl_admm.plugin_api import Parameter, SearchSpace
+from automl_admm.testing.searches import minimize
 
 address, marks, work_dir, evaluations = sys.argv[1:]
 
