@@ -20,7 +20,8 @@ import numpy as np
 from artificial_objective import commit_here
 
 from automl_admm.certify.bounds.calibration import FOR_EDGES, ORDER_SEED, calibration_bounds
-from automl_admm.core.evidence import Calibration, bins_of, edges_of
+from automl_admm.core.equal_bins import bins_of, edges_of
+from automl_admm.core.evidence import Calibration
 from automl_admm.core.space import Array
 
 MEASURED = Path(__file__).parent / "measured" / "calibration_bounds.json"

@@ -15,8 +15,9 @@ from automl_admm.constraints.groups import Grouping, check_columns, group_names
 from automl_admm.constraints.resolve import with_classes, with_groups
 from automl_admm.constraints.syntax import ClassOption, GroupColumn
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError, Remedy
-from automl_admm.core.evidence import as_evidence, explain_unknown
+from automl_admm.core.evidence import as_evidence
 from automl_admm.core.messages import reason_of
+from automl_admm.core.unknown_values import explain_unknown
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (

@@ -10,14 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from automl_admm.core.equal_bins import bins_of, edges_of
 from automl_admm.core.messages import say_value
 from automl_admm.core.space import Array
-
-BINS = 10  # of a calibration error, as is customary
 
 
 # Checked with isinstance, so that a plugin's own record counts without inheriting.
@@ -259,16 +258,6 @@ class RankCorrelation:
         return abs(self.tau) if self.rows > 1 else math.nan
 
 
-def edges_of(probabilities: Array) -> Array:
-    """Return the edges between `BINS` bins of equally many rows; equal values are in one bin."""
-    return np.asarray(np.quantile(probabilities, np.arange(1, BINS) / BINS))
-
-
-def bins_of(probabilities: Array, edges: Array) -> Any:
-    """Return the number of the bin of every row; a value on an edge is in the upper bin."""
-    return np.searchsorted(edges, probabilities, side="right")
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Timing:
     """Times of calls made one after the other, in one unit; the limit is on a quantile.
@@ -402,56 +391,3 @@ def as_evidence(found: object) -> Evidence:
         return Estimate(float(found))  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise TypeError(f"it returned {say_value(found)} where a number is due") from None
-
-
-def why_unknown(evidence: Evidence) -> str:
-    """Return the reason for an unknown value, in words; empty for a known one."""
-    if not math.isnan(evidence.value):
-        return ""
-    if isinstance(evidence, Gap | Ratio):
-        return _first_unknown(evidence.groups, "group")
-    if isinstance(evidence, Largest | Smallest | Average):
-        return _first_unknown(evidence.parts)
-    return _what_is_missing(evidence)
-
-
-def explain_unknown(evidence: Evidence) -> str:
-    """Return the reason as a clause of its own: "it has no negative rows"."""
-    reason = why_unknown(evidence)
-    return f"it {reason}" if reason.startswith(("has ", "gives ")) else reason
-
-
-def _first_unknown(parts: Mapping[str, Evidence], kind: str = "") -> str:
-    for name, part in parts.items():
-        reason = why_unknown(part)
-        if reason and kind:
-            return f"{kind} '{name}' {reason}"
-        if reason:
-            # A reason that names its group or its class needs no other name.
-            is_named = not reason.startswith(("has ", "gives ")) or "class" in reason
-            return reason if is_named else f"{name} {reason}"
-    return "there is nothing to compare"
-
-
-def _what_is_missing(evidence: Evidence) -> str:
-    """Return the kind of rows missing, as a statement about a group of rows."""
-    if (isinstance(evidence, Rate) and not evidence.trials) or isinstance(evidence, F1 | Weighted):
-        return f"has no {evidence.of}"
-    if isinstance(evidence, Ranking):
-        return f"has no {'positive' if not len(evidence.positives) else 'negative'} rows"
-    if _has_no_rows(evidence):
-        return "has no rows"
-    if isinstance(evidence, Estimate) and evidence.why:
-        return f"gives no number: {evidence.why}"
-    if isinstance(evidence, Explained):
-        return "has no two different true values"
-    is_pair = isinstance(evidence, RankCorrelation)
-    return "has no two rows with a number in the column" if is_pair else "gives no number"
-
-
-def _has_no_rows(evidence: Evidence) -> bool:
-    if isinstance(evidence, Mean | Timing | Quantile):
-        return not len(evidence.values)
-    if isinstance(evidence, RootMeanSquare | Explained):
-        return not len(evidence.errors)
-    return isinstance(evidence, Calibration) and not len(evidence.truth)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import InvalidOutcome
-from automl_admm.core.evidence import Evidence, as_evidence, explain_unknown
+from automl_admm.core.evidence import Evidence, as_evidence
 from automl_admm.core.messages import say_error
+from automl_admm.core.unknown_values import explain_unknown
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import Constraint
 

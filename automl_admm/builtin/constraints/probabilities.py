@@ -13,15 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.evidence import (
-    Calibration,
-    Estimate,
-    Evidence,
-    Mean,
-    Weighted,
-    bins_of,
-    edges_of,
-)
+from automl_admm.core.equal_bins import bins_of, edges_of
+from automl_admm.core.evidence import Calibration, Estimate, Evidence, Mean, Weighted
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import ConstraintFunction, ConstraintPlugin, NumberedConstraint
 

@@ -21,7 +21,8 @@ import math
 
 import numpy as np
 
-from automl_admm.core.evidence import BINS, Calibration, bins_of, edges_of
+from automl_admm.core.equal_bins import BINS, bins_of, edges_of
+from automl_admm.core.evidence import Calibration
 from automl_admm.core.space import Array
 
 FOR_EDGES = 5  # one row of so many

@@ -22,9 +22,9 @@ from automl_admm.core.evidence import (
     Rate,
     Ratio,
     RootMeanSquare,
-    why_unknown,
 )
 from automl_admm.core.limits import Limit
+from automl_admm.core.unknown_values import why_unknown
 
 _CONTRADICTIONS: dict[type, str] = {
     Mean: "its values lie outside of the range that it states",

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from automl_admm.builtin.constraints.monotone import constraints
-from automl_admm.core.evidence import Evidence, Rate, why_unknown
+from automl_admm.core.evidence import Evidence, Rate
+from automl_admm.core.unknown_values import why_unknown
 from automl_admm.pipelines.predictions.wrappers import Numbered
 
 RECORDS = {record.name: record for record in constraints()}

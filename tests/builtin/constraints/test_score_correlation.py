@@ -11,7 +11,8 @@ import pytest
 
 from automl_admm.builtin.constraints.score_correlation import score_correlation
 from automl_admm.certify.bounds.bounds import exact_bounds
-from automl_admm.core.evidence import Evidence, RankCorrelation, why_unknown
+from automl_admm.core.evidence import Evidence, RankCorrelation
+from automl_admm.core.unknown_values import why_unknown
 
 
 def measured(predictions: object, numbers: object) -> Evidence:

@@ -9,7 +9,7 @@ import pytest
 from automl_admm.builtin.constraints import decision_rates
 from automl_admm.builtin.constraints.fairness import equalized_odds_difference
 from automl_admm.constraints.group_comparison import GapOf
-from automl_admm.core.evidence import explain_unknown
+from automl_admm.core.unknown_values import explain_unknown
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 
 RNG = np.random.default_rng(0)

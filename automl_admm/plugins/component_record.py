@@ -1,0 +1,105 @@
+"""The record of a component, a building block of pipelines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from automl_admm.core.errors import PluginError
+from automl_admm.core.messages import say_value
+from automl_admm.core.space import Choice, Parameter, Value
+from automl_admm.plugins.contexts import KINDS, TASKS, BuildContext, LearningTask, NeededKind
+from automl_admm.plugins.growth import Growth
+from automl_admm.plugins.named_record import NamedRecord
+from automl_admm.plugins.parameter_checks import wrong_parameters
+
+ROLES, AXES = ("transformer", "estimator"), ("columns", "rows")
+
+
+class ComponentFactory(Protocol):
+    """Makes an unfitted scikit-learn object of parameter values."""
+
+    def __call__(self, values: Mapping[str, Value], context: BuildContext) -> Any:
+        """Import the library and build the object."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentPlugin(NamedRecord):
+    """A building block of pipelines. `capped` names parameters bounded by the data at fit time.
+
+    `capped={"n_components": "columns"}` limits the components to the columns arriving at this step:
+    the pipeline builder lowers the value before the step is fitted. `trusted_types` are the full
+    names of types in the fitted object beside those trusted by skops: without them
+    `automl-admm predict` refuses to load the model. `needs` are kinds of columns: with a table that
+    lacks one of them, the grammar leaves the component out, as one of another task.
+
+    `fidelity` names the whole number of an estimator that its time grows with, such as
+    "n_estimators": where a solver asks for a rough answer, the estimator has a share of it and
+    learns from all rows; without it a share of the rows stands for that. With a `growth` a later
+    fit of a larger size goes on from a smaller one; see `Growth`.
+
+    A component with a `missing` part, such as a library of the wrong version, cannot be built here:
+    say in a few words what is missing and how to get it. A grammar leaves it out if it imports it
+    by `%import?`, and refuses it otherwise.
+
+    >>> ComponentPlugin(name="twice", summary="doubles", role="transformer", factory=dict).tasks
+    ('classification', 'regression')
+    """
+
+    role: Literal["transformer", "estimator"]
+    factory: ComponentFactory
+    parameters: tuple[Parameter | Choice, ...] = ()
+    tasks: tuple[LearningTask, ...] = TASKS
+    capped: Mapping[str, Literal["columns", "rows"]] | None = None
+    trusted_types: tuple[str, ...] = ()
+    needs: frozenset[NeededKind] = frozenset()
+    missing: str = ""
+    fidelity: str = ""
+    growth: Growth | None = None
+
+    def __post_init__(self) -> None:
+        NamedRecord.__post_init__(self)
+        problem = self._wrong_kind() or wrong_parameters(self.parameters) or self._wrong_names()
+        if problem:
+            raise PluginError(f"component '{self.name}': {problem}.")
+
+    def _wrong_kind(self) -> str | None:
+        """Return the mistake in the role, the tasks or the needs, if there is one."""
+        if self.role not in ROLES:
+            return f"its role must be 'transformer' or 'estimator', not {say_value(self.role)}"
+        tasks: Any = self.tasks
+        if isinstance(tasks, str) or not tasks or not set(tasks) <= set(TASKS):
+            return f"its tasks must be some of {TASKS}, not {say_value(tasks)}"
+        needs: Any = self.needs
+        if not isinstance(needs, frozenset) or not needs <= set(KINDS):
+            return f"its needs must be a frozenset of some of {KINDS}, not {say_value(needs)}"
+        missing: Any = self.missing
+        if not isinstance(missing, str):
+            return f"its missing part must be told as text, not {say_value(missing)}"
+        return None
+
+    def _wrong_names(self) -> str | None:
+        """Return the mistake in `capped` or `trusted_types`, if there is one."""
+        names = [one.name for one in self.parameters]
+        for name, axis in (self.capped or {}).items():
+            if name not in names:
+                return f"capped names '{name}', which is none of its parameters"
+            if axis not in AXES:
+                return f"capped['{name}'] must be 'columns' or 'rows', not {say_value(axis)}"
+        if self.fidelity and not self._is_size(self.fidelity):
+            return f"fidelity names {say_value(self.fidelity)}, no whole number of an estimator"
+        growth: Any = self.growth
+        if growth is not None and not (isinstance(growth, Growth) and self.fidelity):
+            return "growth must be a Growth, and fidelity must name what grows"
+        types: Any = self.trusted_types
+        if isinstance(types, str) or not all(isinstance(one, str) and "." in one for one in types):
+            named = say_value(types)
+            return f"its trusted_types must be full names such as 'package.Class', not {named}"
+        return None
+
+    def _is_size(self, name: object) -> bool:
+        """Return True if a parameter is a whole number above 0 of an estimator."""
+        sizes = [p for p in self.parameters if isinstance(p, Parameter) and p.kind == "int"]
+        is_one = any(one.name == name and one.low >= 1 for one in sizes)
+        return self.role == "estimator" and is_one
