@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
@@ -24,11 +24,11 @@ from automl_admm.data.sample_table import SHIPPED
 from automl_admm.data.table_schema import MISSING_TEXTS, Column
 from automl_admm.execution.threads import THREAD_VARIABLES, threads_each
 from automl_admm.pipelines.as_code import PipelineCode, expression
-from automl_admm.plugins.distributions import distribution_of
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.script import more_forms, parts, table_parts
 from automl_admm.runs.finish.script.bundle import PACKAGE, Bundle, NotBundledError
 from automl_admm.runs.finish.script.csv_manner import TrainingFile, training_file
+from automl_admm.runs.finish.script.imports import distribution, guarded_imports, plain_imports
 from automl_admm.runs.finish.script.packed_rows import (
     fold_lines,
     packed_folds,
@@ -96,7 +96,7 @@ class _Script:
             bundle.add(module, name)
         more = self._more_forms(bundle)
         head = [f'"""{self._about(packages)}"""', "from __future__ import annotations"]
-        imports = [_imports(bundle), *_guarded_imports(foreign, packages)]
+        imports = [plain_imports(bundle), *guarded_imports(foreign, packages)]
         start = "\n\n".join([*head, self._threads(), *imports])
         return start + "\n\n" + "\n\n\n".join([*body, bundle.text, more, MAIN])
 
@@ -133,7 +133,7 @@ class _Script:
 
     def _about(self, foreign: Iterable[str]) -> str:
         known = versions()
-        needs = ["scikit-learn", "pandas", *map(_distribution, foreign)]
+        needs = ["scikit-learn", "pandas", *map(distribution, foreign)]
         lines = [
             "The winning pipeline of a run, built and fitted anew.",
             "",
@@ -364,33 +364,6 @@ def _metric_of(prepared: Preparation) -> str | None:
     is_of_one_class = "pos_label" in signature(scorer._score_func).parameters  # noqa: SLF001
     averaged = scorer._kwargs.get("average", "binary")  # noqa: SLF001
     return None if is_of_one_class and averaged == "binary" else name
-
-
-def _distribution(package: str) -> str:
-    """Return the name by which a package is installed."""
-    return distribution_of(package) or package
-
-
-def _imports(bundle: Bundle) -> str:
-    plain = [line for line in bundle.imports if "__future__" not in line]
-    always = {
-        "import sys",
-        "from pathlib import Path",
-        "from typing import Any",
-        "import numpy as np",
-    }
-    return "\n".join(sorted({*plain, *always}))
-
-
-def _guarded_imports(paths: Sequence[str], packages: Iterable[str]) -> Iterator[str]:
-    """Yield the import of other packages' components; without them the script says what to do."""
-    if not paths:
-        return
-    pairs = [path.rpartition(".")[::2] for path in paths]
-    lines = [f"    from {module} import {name}" for module, name in pairs]
-    cure = f"pip install {' '.join(map(_distribution, packages))}"
-    missing = f'sys.exit(f"error: the package {{problem.name}} is missing. Install it: {cure}")'
-    yield "\n".join(["try:", *lines, f"except ModuleNotFoundError as problem:\n    {missing}"])
 
 
 def _indented(code: str) -> str:
