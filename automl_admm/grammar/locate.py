@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from automl_admm.core.errors import ConfigurationError, suggest
+from automl_admm.core.messages import say_value
 from automl_admm.plugins.records import GrammarPlugin
 from automl_admm.plugins.registry import Registry
 
@@ -27,7 +28,7 @@ def find_grammar(source: str | Path, grammars: Registry[GrammarPlugin]) -> Path:
     if isinstance(source, str) and source in grammars:
         return grammars.get(source).path
     path = Path(source)
-    if path.is_file():
+    if _is_file(path):
         return path
     names = [plugin.name for plugin in grammars]
     if path.is_dir():
@@ -45,6 +46,17 @@ def find_grammar(source: str | Path, grammars: Registry[GrammarPlugin]) -> Path:
         f"no grammar is named '{source}', and there is no such file.",
         hint=suggest(str(source), names),
     )
+
+
+def _is_file(path: Path) -> bool:
+    """Return True for a file; raise if the system cannot even look for one of such a name."""
+    try:
+        return path.is_file()
+    except OSError as problem:
+        raise ConfigurationError(
+            f"no grammar file can be named {say_value(str(path))}: {problem.strerror}.",
+            hint="Give the name of a grammar, the path of its file, or its text.",
+        ) from None
 
 
 def read_grammar(path: Path) -> str:

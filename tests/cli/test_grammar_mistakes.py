@@ -92,6 +92,13 @@ def test_a_pipe_is_no_grammar_that_does_not_exist(run: Any) -> None:
     assert "is no ordinary file" in ended.err
 
 
+def test_a_name_too_long_for_a_file_is_told_in_short(run: Any) -> None:
+    ended = run("grammar", "check", "g" * 300)
+    assert ended.code == 2
+    assert "no grammar file can be named 'ggg" in ended.err
+    assert len(ended.err) < 300
+
+
 def test_a_column_in_other_letters_is_found(run: Any, table: Path) -> None:
     ended = run("fit", table, "--target", "BUYS")
     assert "Did you mean 'buys'?" in ended.err
