@@ -16,6 +16,7 @@ from automl_admm.runs.blackbox import PreparedBox, prepare_black_box
 from automl_admm.runs.search_options import SearchOptions
 from automl_admm.runs.search_run import check_cheap, teller
 from automl_admm.runs.study.journal import Journal, create_journal, read_journal
+from automl_admm.runs.study.matching import demand_one_study
 from automl_admm.runs.study.observations import read_observations
 from automl_admm.runs.study.options import StudyCall, config_of, limits_of
 from automl_admm.runs.study.points import locate
@@ -75,7 +76,9 @@ def reopen_study(folder: str | Path, changed: Mapping[str, Any]) -> Opened:
     store = SqliteStore(RunFolder(path).store, write=True)
     try:
         journal = read_journal(path / JOURNAL, saved.space)
-        demand_asks(path / JOURNAL, journal, store.read())
+        log = store.read()
+        demand_one_study(path, box, journal, log, store.interrupted())
+        demand_asks(path / JOURNAL, journal, log)
         tell = teller(box.config, box.problem, box.plugins, is_open_ended=True)
         trials = restore(box, store, journal, tell)
     except BaseException:

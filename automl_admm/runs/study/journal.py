@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import NO_ROOM, DiskFullError, StoreError
 from automl_admm.core.messages import say_value
-from automl_admm.core.space import Candidate, SearchSpace
+from automl_admm.core.space import Candidate, SearchSpace, Selection
+from automl_admm.runs.study.points import is_point
 from automl_admm.store.json_content import (
     RESTORE,
     MismatchError,
@@ -136,12 +137,8 @@ def _candidate(content: dict[str, Any], space: SearchSpace) -> Candidate:
     """Return a candidate of this space, and of no other."""
     named = content["selection"].items()
     picks = {name: tuple(pick) if isinstance(pick, list) else pick for name, pick in named}
-    selection = space.complete(picks)
-    is_inside = dict(selection.picks) == picks and all(
-        pick in choice.alternatives
-        for choice in space.decisions
-        if hasattr(choice, "alternatives") and (pick := picks.get(choice.name)) is not None
-    )
-    if not is_inside or len(content["theta"]) != len(space.active(selection)):
+    theta = tuple(map(float, content["theta"]))
+    candidate = Candidate(Selection(tuple(picks.items())), theta, float(content["fidelity"]))
+    if not is_point(space, candidate):
         raise MismatchError("it is no point of the space")
-    return Candidate(selection, tuple(map(float, content["theta"])), float(content["fidelity"]))
+    return replace(candidate, selection=space.complete(picks))

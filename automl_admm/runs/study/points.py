@@ -41,6 +41,22 @@ def locate(space: SearchSpace, values: object, *, fill: bool = False) -> Candida
     return space.projected(space.candidate(selection, theta))
 
 
+def is_point(space: SearchSpace, candidate: Candidate) -> bool:
+    """Return True if a candidate read from a file is one of this space."""
+    picks = dict(candidate.selection.picks)
+    if not all(_allows(one, picks[one.name]) for one in space.decisions if one.name in picks):
+        return False
+    selection = space.complete(picks)
+    is_selection = dict(selection.picks) == picks
+    return is_selection and len(candidate.theta) == len(space.active(selection))
+
+
+def _allows(decision: Decision, pick: Pick) -> bool:
+    if isinstance(decision, Choice):
+        return pick in decision.alternatives
+    return isinstance(pick, tuple) and decision.allows(pick)
+
+
 def _check_names(space: SearchSpace, values: Mapping[Any, Any]) -> None:
     known = [item.name for item in (*space.decisions, *space.parameters)]
     for name in values:

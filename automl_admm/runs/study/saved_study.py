@@ -14,6 +14,7 @@ from automl_admm.core.space import Parameter, SearchSpace
 from automl_admm.store.json_content import (
     RESTORE,
     anything,
+    demand_digest,
     either,
     flag,
     list_of,
@@ -25,6 +26,7 @@ from automl_admm.store.json_content import (
     real,
     record,
     text,
+    with_digest,
 )
 from automl_admm.store.run_folder import write_json
 
@@ -65,7 +67,7 @@ PARAMETER = record(
         "when": CONDITION,
     }
 )
-STUDY = record(
+_FIELDS = record(
     {
         "version": one_of(VERSION),
         "name": text,
@@ -80,6 +82,13 @@ STUDY = record(
         "objects": list_of(text),
     }
 )
+CHANGED = "Restore it; Study.load(folder, …) takes changes of a study."
+
+
+def _study(value: Any, where: str) -> None:
+    """Demand the description of a study as it was written: a changed range moves all points."""
+    _FIELDS(value, where)
+    demand_digest(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +117,7 @@ def write_study(folder: Path, study: SavedStudy) -> None:
         "options": dict(study.options),
         "objects": list(study.objects),
     }
-    write_json(folder / FILE, content)
+    write_json(folder / FILE, with_digest(content))
 
 
 def _limit(limit: Limit) -> dict[str, Any]:
@@ -124,7 +133,7 @@ def read_study(folder: Path) -> SavedStudy:
     """Read `study.json`; raise if the folder has none, or a damaged one."""
     path = folder / FILE
     try:
-        content = read_content(path, STUDY)
+        content = read_content(path, _study, hint=CHANGED)
     except FileNotFoundError:
         hint = "Name the work_dir of a Study."
         raise StoreError(f"'{folder}' holds no {FILE}.", hint=hint) from None

@@ -142,8 +142,9 @@ class Trials:
         asked = Pending(self._next_number, key, [candidate], time.monotonic())
         text = self.box.text(candidate)
         heard = len(self.log.evaluations)
-        self.journal.add(Ask(asked.number, heard, candidate, origin))
+        # The store first: so it has the text of every trial in the journal.
         self.log.begin(asked.number, key, text)
+        self.journal.add(Ask(asked.number, heard, candidate, origin))
         self.pending[asked.number] = asked
         self.tell("evaluation_started", number=asked.number, text=text)
         return asked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 from automl_admm import Choice, Condition, Order, Parameter, SearchSpace, Study, Trial
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, StoreError
 from automl_admm.store.run_folder import RunFolder
+from automl_admm.store.sqlite.log import SqliteStore
 
 SPACE = SearchSpace(
     (
@@ -42,6 +44,11 @@ def drive(one: Study, count: int | None = None) -> Study:
         if place == count:
             break
     return one
+
+
+def drive_by(one: Study, count: int) -> None:
+    for trial in one.ask(count):
+        one.tell(trial, trial.values["x"])
 
 
 def keys(one: Study) -> list[str]:
@@ -213,10 +220,23 @@ def _with_no_ask(folder: Path) -> None:
     (folder / "asks.jsonl").write_bytes(b"")
 
 
-def _changed(name: str, value: Any) -> Any:
+def _written(name: str, value: Any) -> Any:
+    """Change `study.json` as a version that wrote no digest would have written it."""
+
     def change(folder: Path) -> None:
         path = folder / "study.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
+        content = json.loads(path.read_text()) | {name: value}
+        del content["content_sha256"]
+        path.write_text(json.dumps(content))
+
+    return change
+
+
+def _edited(old: str, new: str) -> Any:
+    def change(folder: Path) -> None:
+        path = folder / "study.json"
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
 
     return change
 
@@ -232,14 +252,18 @@ def _line(old: str, new: str) -> Any:
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (_changed("parameters", 3), "'parameters' is 3"),
-        (_changed("decisions", [{"kind": "tree"}]), "a choice or an order"),
-        (_changed("parameters", []), r"asks\.jsonl' is damaged in line 1"),
-        (_changed("version", 2), "'version' is 2"),
-        (_changed("options", {"theta_solver": "gone"}), "no theta solver named 'gone'"),
-        (_changed("options", {"theta": 1}), "'theta'"),
+        (_written("parameters", 3), "'parameters' is 3"),
+        (_written("decisions", [{"kind": "tree"}]), "a choice or an order"),
+        (_written("parameters", []), r"asks\.jsonl' is damaged in line 1"),
+        (_written("version", 2), "'version' is 2"),
+        (_written("options", {"theta_solver": "gone"}), "no theta solver named 'gone'"),
+        (_written("options", {"theta": 1}), "'theta'"),
+        (_edited('"high": 1.0', '"high": 0.5'), r"content_sha256 says\. Restore it; Study\.load"),
+        (_edited('"name": "size"', '"name": "width"'), "not what its content_sha256 says"),
         (_line('"heard": 0', '"heard": -1'), "damaged in line 1: 'heard' is -1"),
         (_line('"round"', '"square"'), "damaged in line 1: it is no point of the space"),
+        (_line('"cut", ', ""), "damaged in line 1: it is no point of the space"),
+        (_line('"dry"', '"fry"'), "damaged in line 1: it is no point of the space"),
         (_line("{", "["), "damaged in line 1: it is no JSON"),
         (_without_asks, r"asks\.jsonl' cannot be used: it is missing\. .* warm_start='"),
         (_with_no_ask, "trial 1 of the store is missing in it"),
@@ -252,6 +276,67 @@ def test_a_damaged_folder_is_told_in_one_line(tmp_path: Path, damage: Any, words
     with pytest.raises(AutomlAdmmError, match=words) as told:
         Study.load(tmp_path / "s")
     assert "\n" not in str(told.value)
+
+
+def _other(low: float, high: float) -> dict[str, Any]:
+    return {"kind": "float", "low": low, "high": high, "log": False, "default": None}
+
+
+PLAIN = SearchSpace((), (Parameter("x", 0.0, 1.0),))
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["told", "pending"])
+@pytest.mark.parametrize("high", [0.5, 2.0])
+def test_a_place_is_not_taken_for_another_value(tmp_path: Path, told: bool, high: float) -> None:
+    """A study of a version without digests, whose file was changed: no loss moves to new values."""
+    with Study(PLAIN, work_dir=tmp_path / "s", random_state=0) as one:
+        trial = one.ask()
+        assert trial is not None
+        if told:
+            one.tell(trial, 0.25)
+    range_ = {"name": "x", "values": [], "when": None} | _other(0.0, high)
+    _written("parameters", [range_])(tmp_path / "s")
+    words = rf"of one study: trial 1 has x = {trial.values['x']} in the store, and {high / 2} by"
+    with pytest.raises(StoreError, match=words):
+        Study.load(tmp_path / "s")
+
+
+def test_a_store_with_fewer_limits_is_told(tmp_path: Path) -> None:
+    with Study(PLAIN, work_dir=tmp_path / "s", random_state=0) as one:
+        drive_by(one, 1)
+    limit = {"name": "size", "bound": 4.0, "at_least": False, "extreme": None}
+    _written("limits", [limit])(tmp_path / "s")
+    with pytest.raises(StoreError, match="trial 1 has 0 limited values for 1"):
+        Study.load(tmp_path / "s")
+
+
+@pytest.mark.parametrize("space", [SPACE, PLAIN], ids=["other space", "same space"])
+def test_a_store_of_another_study_is_told(tmp_path: Path, space: SearchSpace) -> None:
+    with Study(PLAIN, work_dir=tmp_path / "s", random_state=0) as one:
+        drive_by(one, 3)
+    with Study(space, work_dir=tmp_path / "o", random_state=1) as other:
+        other.enqueue({"x": 0.75})
+        for trial in other.ask(3):
+            other.tell(trial, 0.5)
+    for path in (tmp_path / "o").glob("store.*"):
+        shutil.copy(path, tmp_path / "s" / path.name)
+    with pytest.raises(StoreError, match="are not of one study: trial 1 ") as told:
+        Study.load(tmp_path / "s")
+    assert "\n" not in str(told.value)
+
+
+def test_an_evaluation_that_was_killed_may_leave_its_number_to_another(tmp_path: Path) -> None:
+    with Study(PLAIN, work_dir=tmp_path / "s", random_state=0) as one:
+        drive_by(one, 2)
+    killed = SqliteStore(tmp_path / "s" / "store.sqlite", write=True)
+    killed.begin(3, "key", '{"x": 0.9}')  # of an `optimize` that a kill ended
+    killed.close()
+    with Study.load(tmp_path / "s") as again:
+        third = again.ask()
+        assert third is not None
+        assert third.number == 3
+    with Study.load(tmp_path / "s") as again:
+        assert again.pending == (third,)
 
 
 def test_results_of_a_study_without_its_journal_are_taken_over(tmp_path: Path) -> None:

@@ -1,0 +1,80 @@
+"""Hold the files of a study to each other: a result belongs to the values that were evaluated.
+
+The store has the text of each evaluation beside its place on the unit box. In a space with other
+ranges the same place would be another point, with a loss that was never measured there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from automl_admm.core.errors import StoreError
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.messages import say_value
+from automl_admm.core.space import Candidate
+from automl_admm.runs.blackbox import PreparedBox
+from automl_admm.runs.study.journal import Journal
+from automl_admm.runs.study.points import is_point
+from automl_admm.store.sqlite.rows import UNFINISHED, Begun
+
+# It does not offer warm_start: that reads the names of the limits from the file in doubt.
+RESTORE_ALL = "Restore the files of the folder as they were, all of one study."
+
+
+def demand_one_study(
+    folder: Path,
+    box: PreparedBox,
+    journal: Journal,
+    log: Sequence[Evaluation],
+    begun: Sequence[Begun],
+) -> None:
+    """Raise if the results do not fit the space and the limits, or the journal not the results."""
+    for number, problem in (*_misfits(box, log), *_strange_asks(box, journal, log, begun)):
+        raise StoreError(
+            f"the files in '{folder}' are not of one study: trial {number} {problem}.",
+            hint=RESTORE_ALL,
+        )
+
+
+def _misfits(box: PreparedBox, log: Sequence[Evaluation]) -> Iterator[tuple[int, str]]:
+    """Yield the results that have other values in this space, or other limits."""
+    for one in log:
+        problem = _misfit(box, one.candidate, one.text)
+        if problem is not None:
+            yield one.number, problem
+        elif one.ok and len(one.constraints) != len(box.names):
+            yield one.number, f"has {len(one.constraints)} limited values for {len(box.names)}"
+
+
+def _strange_asks(
+    box: PreparedBox, journal: Journal, log: Sequence[Evaluation], begun: Sequence[Begun]
+) -> Iterator[tuple[int, str]]:
+    """Yield the asks with other values than the store has of their numbers."""
+    texts = defaultdict(set)
+    for one in (*(e for e in log if e.status not in UNFINISHED), *begun):
+        texts[one.number].add(one.text)
+    for ask in journal.asks:
+        known = texts[ask.number] if ask.number is not None else set()
+        # One that a driver had begun before it was killed may have left its number to another.
+        problems = [_misfit(box, ask.candidate, text) for text in sorted(known)]
+        if ask.number is not None and problems and all(problems):
+            yield ask.number, str(problems[0])
+
+
+def _misfit(box: PreparedBox, candidate: Candidate, text: str) -> str | None:
+    """Return the difference between the stored text of a trial and its values in this space."""
+    if not is_point(box.problem.space, candidate):
+        return f"is {text} in the store, which is no point of this space"
+    here = box.text(candidate)
+    return None if here == text else _difference(json.loads(text), json.loads(here))
+
+
+def _difference(stored: Mapping[str, Any], here: Mapping[str, Any]) -> str:
+    differing = (one for one in sorted({*stored, *here}) if stored.get(one) != here.get(one))
+    name = next(differing, "")
+    before, now = say_value(stored.get(name)), say_value(here.get(name))
+    return f"has {name} = {before} in the store, and {now} by the other files"
