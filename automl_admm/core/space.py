@@ -48,6 +48,8 @@ __all__ = [
     "is_active",
 ]
 Array = NDArray[np.float64]
+# Of printed numbers: an evaluated value is one that can be printed.
+DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,9 @@ class Parameter:
         if not all(math.isfinite(bound) for bound in bounds):
             return "its bounds must be finite"
         if list(bounds) != sorted(bounds):
-            return f"the range {self.low:g} to {self.high:g} is empty or leaves out the default"
+            return (
+                f"the range {self.low:.12g} to {self.high:.12g} is empty or leaves out the default"
+            )
         if self.log and self.low <= 0:
             return "a log scale needs a lower bound above 0"
         if self.is_integer and any(bound != round(bound) for bound in bounds):
@@ -136,10 +140,24 @@ class Parameter:
     def value(self, unit: float) -> Value:
         """Return the value handed to a component or an objective."""
         if not self.is_integer:
-            # Six digits, so that the printed value is the evaluated one; they may round too far.
-            return min(max(float(f"{self.to_number(unit):.6g}"), self.low), self.high)
+            return self.rounded(self.to_number(unit))
         whole = int(self._nearest(min(max(float(unit), 0.0), 1.0)))
         return self.values[whole - int(self.low)] if self.values else whole
+
+    def rounded(self, number: float) -> float:
+        """Return a number as it is evaluated and printed: six digits, in a narrow range more.
+
+        A range of a tenth of its numbers needs one digit more, one of a hundredth two more; so each
+        range has ten thousand values or more.
+
+        >>> Parameter("x", 0, 1).rounded(2 / 3), Parameter("x", 1e6, 1e6 + 1).rounded(1e6 + 2 / 3)
+        (0.666667, 1000000.66667)
+        """
+        width = self.high - self.low
+        narrowness = max(abs(self.low), abs(self.high)) / width if width > 0.0 else 1.0
+        digits = DIGITS + math.floor(math.log10(max(narrowness, 1.0)))
+        # Rounding may step outside the range.
+        return min(max(float(f"{number:.{digits}g}"), self.low), self.high)
 
     def default_unit(self) -> float:
         """Return the default's place on [0, 1]; without a default the middle of the range."""

@@ -97,6 +97,22 @@ def test_between_two_integers_it_is_the_same_one(parameter: Parameter, data: st.
             assert parameter.value(unit) == value_by_its_place(parameter, unit)
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "inside"),
+    [(0.0, 1.0, 0.123457), (1e6, 1e6 + 2, 1000000.6667), (-1e9, -1e9 + 0.5, -999999999.78901)],
+)
+def test_a_number_has_six_digits_and_more_in_a_narrow_range(low: float, high: float, inside: float):
+    parameter = Parameter("x", low, high)
+    assert parameter.value(parameter.to_unit(inside + 2e-9 * (high - low))) == inside
+
+
+@given(low=st.floats(-1e6, 1e6), width=st.floats(1e-5, 1e9), log=st.booleans())
+def test_no_range_collapses_to_a_few_values(low: float, width: float, log: bool) -> None:
+    low = abs(low) + 1e-3 if log else low
+    parameter = Parameter("x", low, low + width, log=log)
+    assert len({parameter.value(place / 100) for place in range(101)}) == 101
+
+
 def test_values_of_an_integer_are_looked_up() -> None:
     switch = Parameter("bootstrap", 0, 1, kind="int", values=(True, False))
     assert [switch.value(unit) for unit in (0.0, 0.4, 0.6, 1.0)] == [True, True, False, False]

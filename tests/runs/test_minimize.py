@@ -39,6 +39,13 @@ def test_a_study_warns_of_the_old_name_as_minimize_does(tmp_path: Path) -> None:
         Study.load(tmp_path / "s", constraints=["size <= 0.5"]).close()
 
 
+def test_a_range_that_is_narrow_beside_its_place_is_searched() -> None:
+    space = SearchSpace((), (Parameter("frequency", 1e6, 1e6 + 2),))
+    found = minimize(lambda values: abs(values["frequency"] - 1e6 - 0.7), space, **QUICK)
+    assert found.stopped_by == "evaluations"
+    assert len({one.text for one in found.evaluations}) == 4
+
+
 def test_the_present_name_warns_of_nothing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

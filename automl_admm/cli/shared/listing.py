@@ -83,4 +83,4 @@ def describe_range(parameter: Parameter | Choice) -> tuple[str, str]:
     if parameter.values:
         return " | ".join(map(str, parameter.values)), default
     scale = ", log" if parameter.log else ""
-    return f"{parameter.kind} {parameter.low:g} to {parameter.high:g}{scale}", default
+    return f"{parameter.kind} {parameter.low:.12g} to {parameter.high:.12g}{scale}", default

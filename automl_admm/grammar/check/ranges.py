@@ -228,7 +228,7 @@ def _ranged(item: Parameter, kind: str, texts: tuple[str, ...]) -> Parameter:
         raise _MistakeError(Code.BOUNDS, "a log scale needs a lower bound above 0")
     # A wider range is the user's choice; a sign that the component never has is a slip.
     if low < 0 <= item.low:
-        usual = f"Its own range is {item.low:g} to {item.high:g}."
+        usual = f"Its own range is {item.low:.12g} to {item.high:.12g}."
         message = f"'{item.name}' takes no numbers below 0; {texts[0]} is one"
         raise _MistakeError(Code.BOUNDS, message, usual)
     if log and (low < SMALLEST or high > LARGEST):

@@ -105,13 +105,13 @@ def _unit(argument: Argument, parameter: Parameter) -> float:
 
 
 def _real_unit(number: float, parameter: Parameter) -> float:
-    """Return the place with this number as its value, to six digits.
+    """Return the place with this number as its value, to the digits of the parameter.
 
     Near zero within a wide range the way to the unit interval and back loses digits, so the
     neighbouring places are tried as well.
     """
-    # A pipeline is rendered with six digits; reading it must give the same candidate.
-    wanted = min(max(float(f"{number:.6g}"), parameter.low), parameter.high)
+    # A pipeline is rendered with these digits; reading it must give the same candidate.
+    wanted = parameter.rounded(number)
     below = above = parameter.to_unit(number)
     near = [below]
     for _ in range(NEIGHBOURS):
@@ -138,7 +138,7 @@ def _plain(value: Value) -> str:
 def _outside(argument: Argument, parameter: Parameter) -> TextError:
     kind = "a whole number" if parameter.is_integer else "a number"
     message = f"'{argument.name}' cannot be {json.dumps(argument.value)}"
-    help_ = f"It is {kind} from {parameter.low:g} to {parameter.high:g}."
+    help_ = f"It is {kind} from {parameter.low:.12g} to {parameter.high:.12g}."
     return _error(TextCode.VALUE, argument.value_span, message, help_)
 
 

@@ -110,7 +110,7 @@ def _place(parameter: Parameter, value: Any) -> float:
     check_number(f"'{parameter.name}'", value)
     if not parameter.low <= value <= parameter.high:
         raise ConfigurationError(
-            f"'{parameter.name}' must be from {parameter.low:g} to {parameter.high:g}, "
+            f"'{parameter.name}' must be from {parameter.low:.12g} to {parameter.high:.12g}, "
             f"not {say_value(value)}."
         )
     if parameter.is_integer and value != round(value):
