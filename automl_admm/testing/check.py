@@ -82,7 +82,7 @@ def ask(contract: type, name: str) -> tuple[str, str]:
     except SkipTest as reason:
         return NOT_ASKED, str(reason)
     except AssertionError as broken:
-        return BROKEN, _first_line(broken)
+        return BROKEN, _first_line(broken, getattr(contract, name).__doc__)
     except KeyboardInterrupt:
         return BROKEN, "it raised KeyboardInterrupt"
     except (Exception, SystemExit) as broken:  # noqa: BLE001 - a plugin is anybody's code
@@ -124,13 +124,14 @@ def _give_up(number: int, frame: FrameType | None) -> None:
     raise TimeoutError(f"no end after {SECONDS_A_PROMISE} s")
 
 
-def _first_line(broken: AssertionError) -> str:
-    """Return what an assertion says, or else its code: nobody explains it without pytest."""
+def _first_line(broken: AssertionError, promise: str | None) -> str:
+    """Return what an assertion says; else the promise and its code, which pytest would explain."""
     said = str(broken).strip()
     if said:
         return said.splitlines()[0]
     code = traceback.extract_tb(broken.__traceback__)[-1].line or "an assertion"
-    return f"not true: {code.removeprefix('assert ')}"
+    asked = (promise or "").strip().partition("\n")[0]
+    return f"asked to: {asked} Not true: {code.removeprefix('assert ')}".strip()
 
 
 def check(subjects: Sequence[Subject], folder: Path, *, learns: bool) -> list[Promise]:

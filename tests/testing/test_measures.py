@@ -18,7 +18,7 @@ from automl_admm.core.evidence import Fact, Mean, Rate
 from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.plugin_api import ConstraintPlugin, EvaluatedPipeline, MetricPlugin
 from automl_admm.plugins.loading import load_plugins
-from automl_admm.testing.check import promises_of
+from automl_admm.testing.check import BROKEN, ask, promises_of
 from automl_admm.testing.contracts import ConstraintContract, MetricContract
 
 SHIPPED = load_plugins().constraints
@@ -199,6 +199,31 @@ def test_a_limit_with_options_is_held_to_its_promises_with_those_given() -> None
     by_default.options = MappingProxyType({})  # type: ignore[misc] # of this object alone
     with pytest.raises(AssertionError, match="is outside of lowest=0, highest=1"):
         by_default.test_its_value_is_a_number_in_its_range()
+
+
+def test_a_metric_without_a_number_breaks_the_promise_that_says_so_alone() -> None:
+    contract = type(metric(lambda: make_scorer(lambda y, p: float("nan"))))
+    asked = {name: ask(contract, name) for name in promises_of(contract)}
+    broken = {name for name, (state, _) in asked.items() if state == BROKEN}
+    assert broken == {"test_its_scores_are_finite"}
+
+
+@dataclass
+class Drawn:
+    """Scores of a metric that draws; it has another state in each process."""
+
+    drawn: int = 0
+
+    def __call__(self, y_true: Any, y_pred: Any) -> float:
+        self.drawn += 1
+        return heedless(y_true, y_pred) + self.drawn
+
+
+def test_a_metric_that_changes_its_mind_is_told_with_both_scores() -> None:
+    drawn = Drawn()
+    contract = metric(lambda: make_scorer(drawn))
+    with pytest.raises(AssertionError, match=r"first Answered\(.*, then Answered\(.* on"):
+        contract.test_the_same_answers_give_the_same_score()
 
 
 @pytest.mark.parametrize(

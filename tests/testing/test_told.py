@@ -14,7 +14,7 @@ import pytest
 from automl_admm.core.errors import GrammarError
 from automl_admm.plugin_api import CommandPlugin, ExporterPlugin, GrammarPlugin
 from automl_admm.plugins.loading import load_plugins
-from automl_admm.testing.check import promises_of
+from automl_admm.testing.check import BROKEN, ask, promises_of
 from automl_admm.testing.contracts import (
     CommandContract,
     ExporterContract,
@@ -170,3 +170,16 @@ def test_faults_of_a_command_are_found() -> None:
         command(lambda: click.Command("mine")).test_it_explains_itself()
     with pytest.raises(AssertionError):
         command(lambda: print).test_its_factory_makes_a_command()
+
+
+class Unexplained(CommandContract):
+    """A contract with a failure that says nothing."""
+
+    def test_it_is_right(self) -> None:
+        """Give the right answer."""
+        raise AssertionError
+
+
+def test_an_assertion_without_words_is_told_by_its_promise() -> None:
+    said = "asked to: Give the right answer. Not true: raise AssertionError"
+    assert ask(Unexplained, "test_it_is_right") == (BROKEN, said)
