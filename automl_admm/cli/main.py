@@ -136,7 +136,8 @@ def _run(arguments: Sequence[str] | None, begun: float) -> int:
             obj=begun,
         )
     except click.ClickException as problem:
-        return _say(problem.format_message(), problem.exit_code or 2)
+        # One line: click gives each choice of a missing option a line of its own.
+        return _say(" ".join(problem.format_message().split()), problem.exit_code or 2)
     except AutomlAdmmError as problem:
         return _say(problem.on_command_line(FLAGS), problem.exit_code)
     except OSError as problem:

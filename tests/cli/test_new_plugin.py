@@ -132,6 +132,13 @@ def test_a_folder_that_is_there_is_left_alone(run: Run, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_missing_kind_names_those_there_are_in_one_line(run: Run) -> None:
+    ended = run("plugins", "new", "tide")
+    assert ended.code == 2
+    assert ended.err.count("\n") == 1
+    assert all(kind in ended.err for kind in KINDS)
+
+
 def test_an_unknown_kind_names_those_there_are(run: Run) -> None:
     ended = run("plugins", "new", "mine", "--kind", "solvers")
     assert ended.code == 2

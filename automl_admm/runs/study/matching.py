@@ -54,9 +54,12 @@ def _strange_asks(
     box: PreparedBox, journal: Journal, log: Sequence[Evaluation], begun: Sequence[Begun]
 ) -> Iterator[tuple[int, str]]:
     """Yield the asks with other values than the store has of their numbers."""
-    texts = defaultdict(set)
-    for one in (*(e for e in log if e.status not in UNFINISHED), *begun):
-        texts[one.number].add(one.text)
+    texts: dict[int, set[str]] = defaultdict(set)
+    for ended in log:
+        if ended.status not in UNFINISHED:
+            texts[ended.number].add(ended.text)
+    for waiting in begun:
+        texts[waiting.number].add(waiting.text)
     for ask in journal.asks:
         known = texts[ask.number] if ask.number is not None else set()
         # One that a driver had begun before it was killed may have left its number to another.

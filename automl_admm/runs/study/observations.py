@@ -118,6 +118,10 @@ def _of_frame(frame: Any, box: PreparedBox) -> Iterator[Observed]:
     return _of_rows(frame.to_dict("records"), box)
 
 
+def _of_polars(frame: Any, box: PreparedBox) -> Iterator[Observed]:
+    return _of_rows(frame.to_dicts(), box)
+
+
 def _of_rows(rows: Iterable[Any], box: PreparedBox) -> Iterator[Observed]:
     """Read rows with a column for each value, each limit and the loss; no loss is a failure."""
     names = (LOSS, *box.names)
@@ -221,6 +225,8 @@ READERS: Mapping[tuple[str, ...], Callable[[Any, PreparedBox], Iterable[Observed
             ("get_config", "items"): _of_smac,
             ("results", "admm_state"): _of_study,
             ("evaluations", "stopped_by"): _of_result,
+            # A frame of polars has `to_dict`, too, and that gives columns.
+            ("columns", "to_dicts"): _of_polars,
             ("columns", "to_dict"): _of_frame,
         }
     )

@@ -62,9 +62,10 @@ def config_of(call: BlackBoxOptions, begun: float, title: str) -> RunConfig:
     workers = count_workers(call.n_jobs)
     # One call at a time without limits on it needs no child process.
     is_alone = workers == 1 and call.eval_time_limit is None and call.memory_limit is None
+    default = "inline" if is_alone else "local"
     given = with_numbers(call, options_of(SearchOptions))
     resolved = {
-        "executor": call.executor or ("inline" if is_alone else "local"),
+        "executor": default if call.executor is None else call.executor,
         "n_jobs": workers,
         "random_state": seed_of(call.random_state),
         "callbacks": observers_of(call.callbacks),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 METHODS = frozenset({"ask", "tell", "enqueue", "add_observations"})
 PROPERTIES = {name: name for name in ("best", "pending", "results", "ended", "admm_state")}
+LAST_PORT = 65535
 LOST = "Is the process with the study still running, and is its server open?"
 
 
@@ -42,6 +43,7 @@ class StudyServer:
     def __init__(self, study: Study, address: Any, authkey: bytes | None) -> None:
         self.authkey = _key(authkey)
         self._study = study
+        _demand_port(address)
         try:
             # Without the key: a stranger who says nothing must not keep the others waiting.
             self._listener = Listener(address, backlog=64)
@@ -107,6 +109,7 @@ class RemoteStudy:
     """A study in another process, for `ask` and `tell`; use it in one thread at a time."""
 
     def __init__(self, address: Any, authkey: bytes | None) -> None:
+        _demand_port(address)
         try:
             self._connection = Client(address, authkey=_key(authkey))
         except (OSError, EOFError, AuthenticationError, ValueError, TypeError) as problem:
@@ -193,6 +196,14 @@ class RemoteStudy:
             return found
         is_ours, message, hint = found
         raise (ConfigurationError if is_ours else AutomlAdmmError)(message, hint=hint)
+
+
+def _demand_port(address: Any) -> None:
+    """Raise if a port is none: a socket would be left open by the error that Python raises."""
+    port = address[1] if isinstance(address, tuple) and len(address) == 2 else 0
+    if isinstance(port, int) and not 0 <= port <= LAST_PORT:
+        hint = f"A port is a number from 0 to {LAST_PORT}."
+        raise ConfigurationError(f"{say_value(address)} is no address.", hint=hint)
 
 
 def _key(authkey: bytes | None) -> bytes:

@@ -39,7 +39,11 @@ def told(one: Study) -> list[tuple[Any, ...]]:
 EXPECTED = [(0.25, 0.5, 3.0), (0.5, 0.25, 9.0), (0.75, "no loss", None)]
 
 
-@pytest.mark.parametrize("form", [list, pd.DataFrame], ids=["dicts", "frame"])
+def _of_polars(rows: list[dict[str, Any]]) -> Any:
+    return pytest.importorskip("polars").DataFrame(rows)
+
+
+@pytest.mark.parametrize("form", [list, pd.DataFrame, _of_polars], ids=["dicts", "frame", "polars"])
 def test_rows_are_added_once_and_free_of_charge(form: Any) -> None:
     one = study(max_evaluations=2)
     assert one.add_observations(form(ROWS)) == 3

@@ -92,6 +92,9 @@ def test_a_stranger_and_a_closed_server_are_told_in_one_line() -> None:
         study.serve(authkey="ours")  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="no server can be opened at 'nowhere/at/all'"):
         study.serve("nowhere/at/all")
+    for open_at in (study.serve, Study.connect):
+        with pytest.raises(ConfigurationError, match=r"80000\) is no address\. A port is a number"):
+            open_at(("127.0.0.1", 80000), authkey=b"ours")
     assert "study-server" not in [thread.name for thread in threading.enumerate()]
 
 

@@ -204,6 +204,7 @@ def test_a_trial_is_told_once() -> None:
         ({"starts": [{"y": 1}]}, "'y'"),
         ({"cheap": {"width": len}}, "no limit named 'width'"),
         ({"max_evaluations": 0}, "the number of evaluations"),
+        ({"executor": []}, "executor"),
     ],
 )
 def test_wrong_arguments_are_told_when_the_study_is_made(given: dict[str, Any], words: str) -> None:
