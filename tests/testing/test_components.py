@@ -114,6 +114,30 @@ def test_a_fault_is_found_and_a_sound_one_passes(kind: type, promise: Any) -> No
         promise(contract_of(kind))
 
 
+class Drawing(TransformerMixin, BaseEstimator):
+    """Scales columns by a draw without a seed, which a tree behind it does not mind."""
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        self.scale_ = np.random.default_rng().uniform(1.0, 2.0)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        return np.asarray(X) * self.scale_
+
+
+def test_a_transformer_that_draws_is_found_behind_a_model_that_does_not_mind() -> None:
+    class Contract(ComponentContract):
+        draws = 1
+
+        def make(self) -> ComponentPlugin:
+            return ComponentPlugin(
+                name="mine", summary="s", role="transformer", factory=lambda v, c: Drawing()
+            )
+
+    with pytest.raises(AssertionError, match="two fits transform differently"):
+        Contract().test_the_same_seed_gives_the_same_model()
+
+
 def test_prints_are_found() -> None:
     contract_of(Sound).test_it_is_silent()
     with pytest.raises(AssertionError, match="it printed 'fitting"):
@@ -258,6 +282,7 @@ def test_builtin_transformers_keep_rows_and_are_true_to_their_tags(name: str) ->
     contract = Shipped()
     contract.name = name
     contract.test_rows_and_columns_are_kept_count_of()
+    contract.test_the_same_seed_gives_the_same_model()
     for promise in (
         contract.test_gaps_are_taken_where_it_says_so,
         contract.test_sparse_input_is_taken_where_it_says_so,
