@@ -25,6 +25,13 @@ Pick = str | tuple[str, ...]
 DRAWS = 16
 
 
+def demand_texts(what: str, given: object) -> None:
+    """Raise unless these are several texts: one text would be taken for its letters."""
+    is_several = isinstance(given, tuple | list) and all(isinstance(one, str) for one in given)
+    if not is_several:
+        raise ConfigurationError(f"{what} must be a tuple of texts, not {given!r}.")
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """A parameter or decision is active only while `decision` takes one of `alternatives`.
@@ -35,6 +42,9 @@ class Condition:
 
     decision: str
     alternatives: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        demand_texts(f"the alternatives of a condition on '{self.decision}'", self.alternatives)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +61,7 @@ class Choice:
     values: tuple[Value, ...] = ()
 
     def __post_init__(self) -> None:
+        demand_texts(f"the alternatives of choice '{self.name}'", self.alternatives)
         if not self.alternatives or len(set(self.alternatives)) != len(self.alternatives):
             raise ConfigurationError(f"choice '{self.name}' needs alternatives that differ.")
         if self.values and len(self.values) != len(self.alternatives):

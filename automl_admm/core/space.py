@@ -50,6 +50,8 @@ __all__ = [
 Array = NDArray[np.float64]
 # Of printed numbers: an evaluated value is one that can be printed.
 DIGITS = 6
+KINDS = ("float", "int", "category")
+NUMBERS = (int, float, np.integer, np.floating)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,16 @@ class Parameter:
     when: Condition | None = None
 
     def __post_init__(self) -> None:
-        if problem := self._problem():
+        if problem := self._wrong_kind() or self._problem():
             raise ConfigurationError(f"parameter '{self.name}': {problem}.")
+
+    def _wrong_kind(self) -> str | None:
+        if not isinstance(self.kind, str) or self.kind not in KINDS:
+            return f"its kind must be {', '.join(KINDS[:-1])} or {KINDS[-1]}, not {self.kind!r}"
+        numbers = (self.low, self.high, *(() if self.default is None else (self.default,)))
+        if not all(isinstance(one, NUMBERS) for one in numbers):
+            return "its bounds and its default must be numbers"
+        return None
 
     def _problem(self) -> str | None:
         between = () if self.default is None else (self.default,)
@@ -214,6 +224,8 @@ class SearchSpace:
     )
 
     def __post_init__(self) -> None:
+        _demand_kinds("decisions", self.decisions, (Choice, Order))
+        _demand_kinds("parameters", self.parameters, (Parameter,))
         # `values` gives decisions and parameters in one dictionary, so names must differ.
         counts = Counter(item.name for item in (*self.decisions, *self.parameters))
         twice = next((name for name, count in counts.items() if count > 1), None)
@@ -290,6 +302,13 @@ class SearchSpace:
         for i, unit in zip(self.active(candidate.selection), candidate.theta, strict=True):
             found[self.parameters[i].name] = self.parameters[i].value(unit)
         return found
+
+
+def _demand_kinds(field_name: str, given: object, kinds: tuple[type, ...]) -> None:
+    """Raise if a space is given anything but a tuple or a list of its parts."""
+    if not isinstance(given, tuple | list) or not all(isinstance(one, kinds) for one in given):
+        named = " or ".join(kind.__name__ for kind in kinds)
+        raise ConfigurationError(f"{field_name} of a search space must be a tuple of {named}.")
 
 
 def _check_condition(item: Decision | Parameter, known: Mapping[str, Decision]) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -95,6 +96,27 @@ def test_between_two_integers_it_is_the_same_one(parameter: Parameter, data: st.
         middle = (parameter.to_unit(lower) + parameter.to_unit(lower + 1)) / 2
         for unit in (math.nextafter(middle, 0), middle, math.nextafter(middle, 1)):
             assert parameter.value(unit) == value_by_its_place(parameter, unit)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: Parameter("x", 0.0, 1.0, kind="real"), "its kind must be float, int or category"),
+        (lambda: Parameter("x", 0, 1, kind="integer"), "not 'integer'"),
+        (lambda: Parameter("x", "0", "1"), "its bounds and its default must be numbers"),
+        (lambda: Parameter("x", 0, 1, default="0"), "must be numbers"),
+        (lambda: Choice("c", "ab"), "must be a tuple of texts, not 'ab'"),
+        (lambda: Choice("c", (1, 2)), r"must be a tuple of texts, not \(1, 2\)"),
+        (lambda: Condition("c", "a"), "a condition on 'c' must be a tuple of texts"),
+        (lambda: SearchSpace((), Parameter("x", 0, 1)), "parameters of a search space must be"),
+        (lambda: SearchSpace((Parameter("x", 0, 1),)), "must be a tuple of Choice or Order"),
+    ],
+)
+def test_what_would_be_taken_for_something_else_is_refused(
+    make: Callable[[], object], says: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=says):
+        make()
 
 
 @pytest.mark.parametrize(
