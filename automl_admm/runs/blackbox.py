@@ -34,6 +34,7 @@ from automl_admm.runs.prepare.assembly import (
     check_ranges,
     plan_search,
     read_limit,
+    title_of_executor,
 )
 from automl_admm.runs.prepare.suggestions import check_parts
 from automl_admm.runs.search_run import Searcher, budget_of, run_search, teller
@@ -164,7 +165,7 @@ def drive_black_box(
         try:
             with deferral_for(executor, config.interrupts) as interrupts:
                 desk = Desk(
-                    Dispatcher(executor),
+                    Dispatcher(executor, title_of_executor(config, box.plugins)),
                     store,
                     budget_of(config, Reserve()),
                     tell,

@@ -50,7 +50,7 @@ from automl_admm.runs.finish.reserve import reserve_of
 from automl_admm.runs.finish.run_files import note_passed_over, write_model
 from automl_admm.runs.finish.script.pipeline_script import write_script
 from automl_admm.runs.finish.ways import FoldWays, Ways, with_costs
-from automl_admm.runs.prepare.assembly import build_executor
+from automl_admm.runs.prepare.assembly import build_executor, title_of_executor
 from automl_admm.runs.prepare.baseline import fix_bounds
 from automl_admm.runs.prepare.preparation import Preparation, aim_again
 from automl_admm.runs.prepare.race import race_against
@@ -76,7 +76,7 @@ def _run(session: Session) -> PipelineResult:
     work = replace(prepared.work, first=prepared.first)
     executor = build_executor(config, prepared.plugins, work, session.scratch)
     try:
-        dispatch = Dispatcher(executor)
+        dispatch = Dispatcher(executor, title_of_executor(config, prepared.plugins))
         if not session.past.evaluations:
             session = _with_numbers(session, dispatch)
         with deferral_for(executor, config.interrupts) as interrupts:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from itertools import count
 from typing import Any
 
+from automl_admm.core.errors import AutomlAdmmError, PluginError
+from automl_admm.core.messages import say_error
 from automl_admm.core.protocols import Executor, Finished, Task
 
 # Waits are cut into slices of so many seconds: neither an interrupt nor a plugin that wants to
@@ -34,8 +37,8 @@ class Dispatcher:
     end of another.
     """
 
-    def __init__(self, executor: Executor) -> None:
-        self._executor = executor
+    def __init__(self, executor: Executor, title: str = "the executor") -> None:
+        self._executor, self._title = executor, title
         self._numbers = count(1)
 
     @property
@@ -66,17 +69,30 @@ class Dispatcher:
 
     def submit(self, task: Task) -> None:
         """Hand out a task to a free worker; a lost one may be handed out again."""
-        self._executor.submit(task)
+        with self._naming_it():
+            self._executor.submit(task)
 
     def wait(self, timeout: float) -> Sequence[Finished]:
         """Return the tasks ended by now; wait for one `timeout` seconds at most."""
-        return self._executor.wait(timeout)
+        with self._naming_it():
+            return self._executor.wait(timeout)
 
     def wait_for(self, task: Task) -> Finished | None:
         """Wait a slice of time for one task alone; None if it has not ended by then."""
-        ended = self._executor.wait(SLICE)
+        ended = self.wait(SLICE)
         return next((one for one in ended if one.number == task.number), None)
 
     def kill(self, task: Task) -> None:
         """Kill a running task; it ends as cancelled."""
-        self._executor.kill(task.number)
+        with self._naming_it():
+            self._executor.kill(task.number)
+
+    @contextmanager
+    def _naming_it(self) -> Iterator[None]:
+        """Tell errors of the executor by its title, but for ours and those of the system."""
+        try:
+            yield
+        except (AutomlAdmmError, OSError):
+            raise
+        except (Exception, SystemExit) as problem:
+            raise PluginError(f"{self._title} failed: {say_error(problem)}.") from problem

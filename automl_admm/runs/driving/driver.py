@@ -360,4 +360,10 @@ class Driver:
         while self._running and self._desk.budget.clock() < until:
             self._take_in(dispatch.wait(LAST_WORDS))
         for number in list(self._running):
-            self._enter(Finished(number, Status.LOST, message="it could not be killed"))
+            self._enter(
+                Finished(
+                    number,
+                    Status.LOST,
+                    message="its executor told no end of it, not even when it was to be killed",
+                )
+            )

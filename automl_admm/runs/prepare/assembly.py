@@ -19,6 +19,7 @@ from automl_admm.core.messages import say_value
 from automl_admm.core.priors import Priors, takes_priors
 from automl_admm.core.protocols import Executor
 from automl_admm.execution.threads import openmp_limiter
+from automl_admm.plugins.event_hooks import EVENT_HOOKS
 from automl_admm.plugins.factories import expect, make
 from automl_admm.plugins.given_parts import UsedObject
 from automl_admm.plugins.loading import Plugins
@@ -175,16 +176,30 @@ def build_executor(config: RunConfig, plugins: Plugins, work: Any, scratch: Path
     setting = ExecutorSetting(
         config.n_jobs, config.memory_limit, scratch, config.default_workers, config.server
     )
-    options, title = build_options(name, record.options, given), plugins.executors.title(name)
+    options, title = build_options(name, record.options, given), title_of_executor(config, plugins)
     executor: Executor = make(title, record.factory, work, setting, options)
     is_one = all(hasattr(executor, method) for method in EXECUTOR_METHODS)
     expect(title, "executor", executor, is_one=is_one)
     return executor
 
 
+def title_of_executor(config: RunConfig, plugins: Plugins) -> str:
+    """Return the chosen executor in words, with the package that provides it."""
+    return plugins.executors.title(split_request(config.executor)[0])
+
+
 def build_observers(config: RunConfig, plugins: Plugins) -> tuple[object, ...]:
-    """Build the observers asked for by name."""
-    return tuple(build_solver(plugins.observers, request) for request in config.observers)
+    """Build the observers asked for by name; raise if one would never be called."""
+    built = []
+    for request in config.observers:
+        observer, registry = build_solver(plugins.observers, request), plugins.observers
+        if not any(hasattr(observer, hook) for hook in EVENT_HOOKS):
+            raise PluginError(
+                f"{registry.title(split_request(request)[0])} has no method of an observer.",
+                hint=f"Known: {', '.join(EVENT_HOOKS)}.",
+            )
+        built.append(observer)
+    return tuple(built)
 
 
 def resolve_constraints(

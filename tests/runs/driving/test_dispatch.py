@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
+from automl_admm.core.errors import PluginError, StoreError
 from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
@@ -24,6 +27,37 @@ class LateExecutor:
     def kill(self, number: int) -> None: ...
 
     def close(self) -> None: ...
+
+
+class Broken(LateExecutor):
+    def __init__(self, problem: BaseException) -> None:
+        super().__init__()
+        self.problem = problem
+
+    def submit(self, task: Task) -> None:
+        raise self.problem
+
+    def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+        raise self.problem
+
+    def kill(self, number: int) -> None:
+        raise self.problem
+
+
+@pytest.mark.parametrize("call", ["submit", "wait", "wait_for", "kill"])
+def test_an_executor_that_raises_is_named_in_one_line(call: str) -> None:
+    dispatch = Dispatcher(Broken(RuntimeError("no\nnode")), "executor 'mine' (mine 0.3)")
+    given = 0.0 if call == "wait" else dispatch.make(TaskKind.EVALUATE, {}, None)
+    with pytest.raises(PluginError) as told:
+        getattr(dispatch, call)(given)
+    assert str(told.value) == "executor 'mine' (mine 0.3) failed: RuntimeError: no node."
+
+
+@pytest.mark.parametrize("problem", [StoreError("full."), OSError("gone"), KeyboardInterrupt()])
+def test_errors_of_ours_and_of_the_system_pass(problem: BaseException) -> None:
+    with pytest.raises(type(problem)) as told:
+        Dispatcher(Broken(problem)).wait(0.0)
+    assert told.value is problem
 
 
 def test_no_two_tasks_have_one_number() -> None:

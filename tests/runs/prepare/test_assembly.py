@@ -11,13 +11,24 @@ from typing import Any, NoReturn
 
 import pytest
 
+from automl_admm import ObserverPlugin
 from automl_admm.core.errors import PluginError, UnknownNameError
 from automl_admm.plugins.loading import Plugins, load_plugins
-from automl_admm.plugins.records import ExecutorPlugin, NoOptions, ThetaSolverPlugin, ZSolverPlugin
+from automl_admm.plugins.records import (
+    ExecutorPlugin,
+    NoOptions,
+    ThetaSolverPlugin,
+    ZSolverPlugin,
+)
 from automl_admm.plugins.specs import hookimpl
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare import assembly
-from automl_admm.runs.prepare.assembly import build_executor, check_executor, plan_search
+from automl_admm.runs.prepare.assembly import (
+    build_executor,
+    build_observers,
+    check_executor,
+    plan_search,
+)
 
 
 @dataclass(frozen=True)
@@ -85,6 +96,23 @@ def test_an_executor_that_cannot_be_made_is_named(factory: Any, says: str, tmp_p
     with pytest.raises(PluginError) as error:
         build_executor(RunConfig(executor="bad"), provided(factory), None, tmp_path)
     assert str(error.value) == f"executor 'bad' (this process) cannot be made: {says}"
+
+
+def test_an_observer_that_would_never_be_called_is_named() -> None:
+    class Misspelt:
+        def evaluation_finnished(self, info: object, evaluation: object) -> None: ...
+
+    class Observing:
+        @hookimpl
+        def observers(self) -> Iterator[ObserverPlugin]:
+            yield ObserverPlugin(name="typo", summary="s", factory=lambda options: Misspelt())
+
+    plugins, config = load_plugins({"mine": Observing()}), RunConfig(observers=("typo",))
+    with pytest.raises(
+        PluginError, match=r"observer 'typo' .* has no method of an observer"
+    ) as told:
+        build_observers(config, plugins)
+    assert "evaluation_finished" in str(told.value)
 
 
 def test_options_that_cannot_be_made_are_named(caplog: pytest.LogCaptureFixture) -> None:
