@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
 from os import PathLike
@@ -17,6 +17,7 @@ from automl_admm.core.run import SavedRun
 from automl_admm.data.ingest.records import Ingest, read_ingest
 from automl_admm.data.ingest.reporting import table_of
 from automl_admm.pipelines.fit_results import as_interval
+from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.report.view import RunView, read_view
 from automl_admm.runs.saved.loaded_model import LoadedClassifier, LoadedRegressor, load
 from automl_admm.runs.saved.saved_run import read_saved_run
@@ -121,11 +122,11 @@ class FolderRun(SavedRun):
         return f"<run '{self.folder}': {self.state}, {count}>"
 
 
-def read_run(path: str | PathLike[str]) -> FolderRun:
+def read_run(path: str | PathLike[str], *, components: Iterable[ComponentPlugin] = ()) -> FolderRun:
     """Read the run in a folder: finished, killed, or going on in another process.
 
     Nothing in the folder changes. A folder that holds no run, is damaged, or whose components are
-    not installed raises an error in one line.
+    not installed raises an error in one line. Give `components` that the run was given as records.
 
     >>> read_run("nowhere")
     Traceback (most recent call last):
@@ -134,6 +135,6 @@ def read_run(path: str | PathLike[str]) -> FolderRun:
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
         raise StoreError(f"'{folder}' is no folder.", hint="Name the folder of a run.")
-    view, saved = read_view(folder), read_saved_run(folder)
+    view, saved = read_view(folder), read_saved_run(folder, components)
     known = {one.name: getattr(saved, one.name) for one in fields(SavedRun)}
     return FolderRun(**known, view=view)

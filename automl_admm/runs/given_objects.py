@@ -52,7 +52,7 @@ def take_objects(settings: Mapping[str, Any]) -> dict[str, Any]:
         found["constraints"], records = _parted(found["constraints"])
         given |= _several("constraints", records)
     if "components" in found:
-        found["components"] = _components(found["components"])
+        found["components"] = components_of(found["components"])
         given |= _several("components", found["components"])
     if "observers" in found:
         found["observers"] = several("observers", found["observers"])
@@ -134,7 +134,8 @@ PARTS: Mapping[str, tuple[str, Callable[[str, Any], Any]]] = MappingProxyType(
 )
 
 
-def _components(given: Any) -> tuple[ComponentPlugin, ...]:
+def components_of(given: Any) -> tuple[ComponentPlugin, ...]:
+    """Return the records of components that were given; raise if one is none."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise ConfigurationError(
             f"components must be a list of ComponentPlugin, not {say_value(given)}."

@@ -23,8 +23,9 @@ from automl_admm import (
     StrategyPlugin,
     ThetaSolverPlugin,
     minimize,
+    read_run,
 )
-from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
+from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, StoreError
 from automl_admm.execution.inline_executor import InlineExecutor
 from automl_admm.plugins.given_parts import GivenParts
 from automl_admm.runs.given_objects import take_objects
@@ -243,5 +244,12 @@ def test_the_run_folder_tells_what_the_objects_were(tmp_path: Path) -> None:
         "components": "the record 'twice'",
     }
     assert content["settings"]["grammar"] == "a text given in Python"
+    with pytest.raises(StoreError, match="there is no component 'twice'") as told:
+        read_run(tmp_path / "run")
+    assert "\n" not in str(told.value)
+    assert "read_run(path, components=[…])" in str(told.value)
+    run = read_run(tmp_path / "run", components=[twice()])
+    assert list(run.evaluations["status"]) == ["success"]
+    assert run.validation_score == search.best_score_
     again = clone(search).set_params(warm_start=True, max_evaluations=2).fit(X, y)
     assert again.n_evaluations_ == 2

@@ -8,22 +8,29 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from automl_admm.core.errors import StoreError
+from automl_admm.core.errors import GrammarError, StoreError
 from automl_admm.core.evaluations import is_feasible
 from automl_admm.core.ranking import best_of
 from automl_admm.core.run import RunInfo, RunState, SavedRun
 from automl_admm.core.space import SearchSpace
 from automl_admm.grammar import compile_text
 from automl_admm.plugins.contexts import KINDS, NeededKind
+from automl_admm.plugins.given_parts import GivenParts
 from automl_admm.plugins.loading import load_plugins
+from automl_admm.plugins.records import ComponentPlugin
+from automl_admm.runs.given_objects import components_of
 from automl_admm.runs.prepare.grammar_components import components_for
 from automl_admm.runs.session.changes import hash_space
 from automl_admm.runs.session.run_log import read_log
 from automl_admm.store.run_folder import RunFolder
 
 
-def read_saved_run(path: str | PathLike[str]) -> SavedRun:
+def read_saved_run(
+    path: str | PathLike[str], components: Iterable[ComponentPlugin] = ()
+) -> SavedRun:
     """Read the run in a folder: finished, killed, or going on in another process.
+
+    `components` are records that the run was given as objects.
 
     A folder that is none, is damaged, or whose components are not installed raises an error in one
     line.
@@ -38,7 +45,7 @@ def read_saved_run(path: str | PathLike[str]) -> SavedRun:
     best = best_of(log.evaluations, log.limits)
     info = RunInfo(
         title=str(content.get("title") or folder.path.name),
-        space=_space(folder, content),
+        space=_space(folder, content, components_of(components)),
         limits=log.limits,
         seed=settings["seed"],
         workers=settings["workers"],
@@ -56,9 +63,27 @@ def read_saved_run(path: str | PathLike[str]) -> SavedRun:
     return SavedRun(info, RunState(content.get("state", "done")), best, feasible, content)
 
 
-def _space(folder: RunFolder, content: Mapping[str, Any]) -> SearchSpace:
+def _space(
+    folder: RunFolder, content: Mapping[str, Any], given: tuple[ComponentPlugin, ...]
+) -> SearchSpace:
     """Return the space that was searched; raise if the grammar means another one by now."""
-    settings, plugins = content["settings"], load_plugins()
+    try:
+        return _space_again(folder, content, given)
+    except GrammarError as problem:
+        # Its message shows each place in the grammar, in lines of their own.
+        first = str(problem).partition("\n")[0]
+        raise StoreError(
+            f"the space of the run in '{folder.path}' cannot be made again: {first}.",
+            hint="Install its components, or give their records: read_run(path, components=[…]).",
+        ) from problem
+
+
+def _space_again(
+    folder: RunFolder, content: Mapping[str, Any], given: tuple[ComponentPlugin, ...]
+) -> SearchSpace:
+    settings = content["settings"]
+    parts = {"components": GivenParts("components", {"components": given})} if given else {}
+    plugins = load_plugins(parts)
     held = content.get("components_left_out", {})
     components, elsewhere, _ = components_for(settings["task"], plugins, held)
     for kinds in _possible_kinds(content):
