@@ -89,6 +89,7 @@ class Order:
     precedence: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
+        demand_texts(f"the items of order '{self.name}'", self.items)
         if problem := self._problem():
             raise ConfigurationError(f"order '{self.name}' {problem}.")
 
