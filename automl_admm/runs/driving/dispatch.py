@@ -38,7 +38,7 @@ class Dispatcher:
     """
 
     def __init__(self, executor: Executor, title: str = "the executor") -> None:
-        self._executor, self._title = executor, title
+        self._executor, self.title = executor, title
         self._numbers = count(1)
 
     @property
@@ -95,4 +95,4 @@ class Dispatcher:
         except (AutomlAdmmError, OSError):
             raise
         except (Exception, SystemExit) as problem:
-            raise PluginError(f"{self._title} failed: {say_error(problem)}.") from problem
+            raise PluginError(f"{self.title} failed: {say_error(problem)}.") from problem

@@ -359,11 +359,6 @@ class Driver:
         until = self._desk.budget.clock() + LAST_WORDS
         while self._running and self._desk.budget.clock() < until:
             self._take_in(dispatch.wait(LAST_WORDS))
+        told = f"{dispatch.title} told no end of it, not even when it was to be killed"
         for number in list(self._running):
-            self._enter(
-                Finished(
-                    number,
-                    Status.LOST,
-                    message="its executor told no end of it, not even when it was to be killed",
-                )
-            )
+            self._enter(Finished(number, Status.LOST, message=told))

@@ -4,7 +4,7 @@ import math
 import os
 import signal
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -156,6 +156,27 @@ def test_a_limit_of_one_evaluation_is_handed_on() -> None:
     executor = FakeExecutor()
     driving(desk(executor, budget=Budget(evaluation_seconds=2.5))).run(proposing(1.0))
     assert executor.seen[0].seconds == 2.5
+
+
+class Forgetful(FakeExecutor):
+    """Gives no result back, and lets time pass."""
+
+    now = 0.0
+
+    def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+        self.now += 1.0
+        return []
+
+
+def test_an_executor_that_gives_nothing_back_is_named() -> None:
+    executor = Forgetful()
+    budget = Budget(deadline=5.0, clock=lambda: executor.now)
+    table = replace(desk(executor, budget=budget), dispatch=Dispatcher(executor, "executor 'mine'"))
+    driver = driving(table)
+    driver.run(proposing(1.0))
+    (lost,) = driver.log.evaluations
+    assert lost.status is Status.LOST
+    assert lost.message.startswith("executor 'mine' told no end of it")
 
 
 def test_killed_by_the_budget_is_cancelled_not_timed_out() -> None:
