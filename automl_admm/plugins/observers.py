@@ -55,7 +55,8 @@ class Observers:
     """Tells observers about events, one by one.
 
     After an exception an observer is reported once, and hears no more of that hook. After a hang it
-    is named, and hears nothing more; its thread is abandoned.
+    is named, and hears nothing more; its thread is abandoned. Observers `requested` in words keep
+    those names; others have the names of their classes.
     """
 
     def __init__(
@@ -63,9 +64,11 @@ class Observers:
         manager: pluggy.PluginManager,
         extra: Sequence[object] = (),
         hurry: Hurry | None = None,
+        requested: Sequence[tuple[str, object]] = (),
     ) -> None:
         self._hurry = hurry or Hurry()
-        self._observers = [*_registered(manager), *map(_plain, extra)]
+        named = [*requested, *((type(item).__name__, item) for item in extra)]
+        self._observers = [*_registered(manager), *(_plain(name, item) for name, item in named)]
         helpers = [observer.helper for observer in self._observers]
         # A run that breaks off tells nobody that it has finished.
         self._leave = weakref.finalize(self, _stop, helpers)
@@ -119,11 +122,9 @@ def _registered(manager: pluggy.PluginManager) -> Iterable[_Observer]:
     return sorted(found.values(), key=lambda observer: names.index(observer.name))
 
 
-def _plain(item: object) -> _Observer:
+def _plain(name: str, item: object) -> _Observer:
     methods = {hook: getattr(item, hook) for hook in EVENT_HOOKS if hasattr(item, hook)}
-    return _Observer(
-        type(item).__name__, {hook: _with_its_arguments(methods[hook]) for hook in methods}
-    )
+    return _Observer(name, {hook: _with_its_arguments(methods[hook]) for hook in methods})
 
 
 def _only_its_arguments(implementation: pluggy.HookImpl) -> Callable[..., Any]:

@@ -122,8 +122,9 @@ def teller(
     )
     deadline = None if seconds is None else config.begun + seconds
     hurry = Hurry(deadline, partial(_is_interrupted, config.interrupts))
-    listening = (*build_observers(config, plugins), *config.callbacks)
-    return partial(Observers(plugins.manager, listening, hurry).tell, info=info)
+    requested = build_observers(config, plugins)
+    observers = Observers(plugins.manager, config.callbacks, hurry, requested)
+    return partial(observers.tell, info=info)
 
 
 def _is_interrupted(interrupts: Deferral | None) -> bool:

@@ -355,3 +355,15 @@ def test_an_observer_sees_the_context_of_its_caller() -> None:
     name.set("mine")
     Observers(load_plugins(sources=()).manager, (Reader(),)).tell("run_started", info=None)
     assert seen == ["mine"]
+
+
+def test_an_observer_asked_for_by_a_name_is_told_by_it(caplog: pytest.LogCaptureFixture) -> None:
+    class Faulty:
+        def run_started(self, info: object) -> None:
+            raise ValueError("no disk")
+
+    manager = load_plugins(sources=()).manager
+    Observers(manager, (Faulty(),), requested=[("log", Faulty())]).tell("run_started", info=None)
+    first, second = (record.getMessage() for record in caplog.records)
+    assert first.startswith("observer 'log' failed in run_started")
+    assert second.startswith("observer 'Faulty' failed in run_started")

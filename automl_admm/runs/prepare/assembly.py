@@ -188,17 +188,17 @@ def title_of_executor(config: RunConfig, plugins: Plugins) -> str:
     return plugins.executors.title(split_request(config.executor)[0])
 
 
-def build_observers(config: RunConfig, plugins: Plugins) -> tuple[object, ...]:
-    """Build the observers asked for by name; raise if one would never be called."""
-    built = []
+def build_observers(config: RunConfig, plugins: Plugins) -> tuple[tuple[str, object], ...]:
+    """Build the observers asked for, each beside its name; raise if one would never be called."""
+    built, registry = [], plugins.observers
     for request in config.observers:
-        observer, registry = build_solver(plugins.observers, request), plugins.observers
+        name, observer = split_request(request)[0], build_solver(registry, request)
         if not any(hasattr(observer, hook) for hook in EVENT_HOOKS):
             raise PluginError(
-                f"{registry.title(split_request(request)[0])} has no method of an observer.",
+                f"{registry.title(name)} has no method of an observer.",
                 hint=f"Known: {', '.join(EVENT_HOOKS)}.",
             )
-        built.append(observer)
+        built.append((name, observer))
     return tuple(built)
 
 
