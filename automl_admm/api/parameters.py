@@ -177,7 +177,7 @@ WORDS: Mapping[str, Words] = MappingProxyType(
             "",
             "Let a weighted average of several pipelines ship, a `VotingClassifier` or "
             "`VotingRegressor`, if it is better on out-of-fold rows by more than its noise. With "
-            "`certify` a single pipeline ships.",
+            "`certify` it ships where thresholds move all limits.",
         ),
         "refit": Words(
             "{'auto', 'whole', 'folds'}",

@@ -240,12 +240,17 @@ class PipelineWork:
         self,
         members: EnsembleMembers,
         folder: Path,
+        *,
+        path: Sequence[Thresholds] = (),
         **thresholds: Any,
     ) -> FinalFitResult:
-        """Put fitted members together, and measure the whole as it ships, its costs as well."""
+        """Put fitted members together, and measure the whole as it ships, its costs as well.
+
+        All stops of a `path` are measured.
+        """
         model = put_together(self, members)
         model = self.fixed(model, **thresholds)
-        return ship_whole(self, model, members.fit_seconds, members.peak_mb, folder)
+        return ship_whole(self, model, members.fit_seconds, members.peak_mb, folder, path)
 
     def fixed(
         self,

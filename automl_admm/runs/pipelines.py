@@ -15,7 +15,6 @@ from automl_admm.core.protocols import Finished
 from automl_admm.core.run import Account, FallbackKind, RunResult, RunState
 from automl_admm.execution.evidence_files import read_told
 from automl_admm.pipelines.ensembles.fold_models import shipped_folds
-from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.shipped_costs import SHIPPED
 from automl_admm.pipelines.shipping import PICKLE
 from automl_admm.runs.driving.budget import Ledger
@@ -24,6 +23,7 @@ from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.driving.interrupts import Deferral, deferral_for
 from automl_admm.runs.finish import kept_model
 from automl_admm.runs.finish.certification import Examined, certificate_for, examine, is_certified
+from automl_admm.runs.finish.certified_ensemble import Offered, offer_ensemble, tested_refit
 from automl_admm.runs.finish.closing import Closing, close_after
 from automl_admm.runs.finish.ensemble_fit import EnsembleFit, read_pool
 from automl_admm.runs.finish.fallback_model import (
@@ -49,7 +49,7 @@ from automl_admm.runs.finish.passed_over import PassedOver, if_better
 from automl_admm.runs.finish.reserve import reserve_of
 from automl_admm.runs.finish.run_files import note_passed_over, write_model
 from automl_admm.runs.finish.script.pipeline_script import write_script
-from automl_admm.runs.finish.ways import FoldWays, Ways, with_costs
+from automl_admm.runs.finish.ways import FoldWays, Ways
 from automl_admm.runs.prepare.assembly import build_executor, title_of_executor
 from automl_admm.runs.prepare.baseline import fix_bounds
 from automl_admm.runs.prepare.preparation import Preparation, aim_again
@@ -328,12 +328,15 @@ def _fit_and_test(ending: Ending) -> tuple[Refit, Finished, Examined | None]:
     ledger, problem, untested = desk.ledger, prepared.problem, None
     if prepared.aside is not None and prepared.question is not None:
         press = Press(problem, desk.dispatch, closing)
-        bench = Fitter(press, Ways(expected, ending.ways), ledger)
-        constraints = prepared.constraints
+        fitter = Fitter(press, Ways(expected, ending.ways), ledger)
         with ledger.charge(Account.CERTIFY):
-            examined = examine(evaluations, constraints, prepared.aside, prepared.question, bench)
+            offered = _offered(ending)
+            bench = fitter if offered is None else offered.bench(fitter)
+            walkers = evaluations if offered is None else (*evaluations, offered.evaluation)
+            asked = prepared.constraints, prepared.aside, prepared.question
+            examined = examine(walkers, *asked, bench)
         if isinstance(examined, Examined):
-            return _tested(examined, bench), examined.finished, examined
+            return tested_refit(examined, fitter.of_folds, offered), examined.finished, examined
         untested = examined.reason
     with ledger.charge(Account.FINAL_FIT):
         single = refit_best(problem, evaluations, desk.dispatch, expected, closing, ending.ways)
@@ -342,22 +345,22 @@ def _fit_and_test(ending: Ending) -> tuple[Refit, Finished, Examined | None]:
     return replace(refit, passed_over=better, untested=untested), finished, None
 
 
-def _tested(examined: Examined, bench: Fitter) -> Refit:
-    """Return the shipped model of a walk, and the pipelines that it passed over."""
-    measured = FinalFitResult.from_json(examined.finished.result)
-    evaluation = with_costs(examined.evaluation, measured)
-    own = examined.evaluation.key
-    passed = tuple(one for one in examined.passed if one.evaluation.key != own)
-    why = examined.why_untested
-    of_folds = bench.of_folds.get(own)
-    return Refit(evaluation, measured, passed_over=passed, untested=why, of_folds=of_folds)
+def _offered(ending: Ending) -> Offered | None:
+    """Return an ensemble for the walk, if there may be one."""
+    prepared, result = ending.prepared, ending.result
+    if is_interrupted(result) or ending.ways.is_asked:
+        return None
+    press = Press(prepared.problem, ending.desk.dispatch, ending.closing, patience=0.0)
+    expected = _expected(prepared)
+    with ending.desk.ledger.charge(Account.FINAL_FIT):
+        return offer_ensemble(prepared, result.evaluations, ending.kept, press, expected)
 
 
 def _ensemble(ending: Ending, refit: Refit, finished: Finished) -> tuple[Refit, Finished] | None:
     """Return an ensemble that is better than the single pipeline, if there is time to fit one.
 
-    The single one is ready: an interrupt ends this, and nothing else is lost. A certificate is of
-    one pipeline, and fold models ship because nothing is to be fitted on all rows.
+    The single one is ready: an interrupt ends this, and nothing else is lost. Without a certificate
+    nothing else ships, and fold models ship because nothing is to be fitted on all rows.
     """
     prepared, closing = ending.prepared, ending.closing
     is_wanted = prepared.config.ensemble and prepared.aside is None

@@ -23,6 +23,7 @@ from automl_admm.pipelines.fit_results import say_interval
 from automl_admm.pipelines.thresholds.by_group import name_thresholds, name_weights
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.progress.visible_text import in_a_line
+from automl_admm.runs.finish.certified_ensemble import may_be_certified
 from automl_admm.runs.finish.decision_summary import decisions_of_outcome
 from automl_admm.runs.finish.demands import LONGER
 from automl_admm.runs.finish.limit_prices import binding, price_limits
@@ -144,8 +145,9 @@ def _announce_proof(prepared: Preparation) -> Iterator[str]:
     aside, question = prepared.aside, prepared.question
     if aside is None or question is None:
         return
-    if prepared.config.ensemble and prepared.config.refit != FOLDS:
-        yield "a certificate is of one pipeline: no ensemble ships"
+    is_wanted = prepared.config.ensemble and prepared.config.refit != FOLDS
+    if is_wanted and not may_be_certified(prepared):
+        yield "a certificate of these limits is of one pipeline: no ensemble ships"
     look = question.next_look
     again = f"; look {look} at these data, at {_percent(risk_of_look(look, aside.risk))} of risk"
     yield (

@@ -35,7 +35,12 @@ class Choice:
     @property
     def is_better(self) -> bool:
         """True for several members that gain more than their noise."""
-        return int((self.counts > 0).sum()) > 1 and self.gain > ERRORS * self.error
+        return self.has_several and self.gain > ERRORS * self.error
+
+    @property
+    def has_several(self) -> bool:
+        """True for several members."""
+        return int((self.counts > 0).sum()) > 1
 
 
 def choose(predictions: Array, rated: Rated, purse: Purse) -> Choice:
@@ -47,7 +52,7 @@ def choose(predictions: Array, rated: Rated, purse: Purse) -> Choice:
     which they are chosen, in other folds; as in stacking this is left out of account.
     """
     counts = select(predictions, rated.losses(rated.parts), purse)
-    if (counts > 0).sum() < 2:
+    if not Choice(counts).has_several:
         return Choice(counts)
     gains = np.array(list(_gains(predictions, rated, purse)))
     if len(gains) < 2 or not np.isfinite(gains).all():

@@ -21,7 +21,7 @@ from automl_admm.pipelines.ensembles.choice import ERRORS
 from automl_admm.pipelines.ensembles.task import EnsembleMembers, EnsembleResult
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.shipping import PICKLE
-from automl_admm.pipelines.thresholds.by_group import thresholds_in
+from automl_admm.pipelines.thresholds.by_group import Thresholds, thresholds_in
 from automl_admm.runs.driving.dispatch import TaskKind
 from automl_admm.runs.finish.ensemble import Ensemble, Member
 from automl_admm.runs.finish.final_fit import Press, Refit
@@ -89,27 +89,52 @@ class Chosen:
 
 @dataclass(eq=False)
 class EnsembleFit:
-    """Fits an ensemble if it is better than the single pipeline, which is `fitted` already."""
+    """Fits an ensemble if it is better than the single pipeline, which is `fitted` already.
+
+    It takes so many evaluations at the `fewest`, and leaves the `seconds_kept` to other fits.
+    """
 
     prepared: Preparation
     press: Press
     expect: Expect
     single: Refit
     fitted: dict[str, Finished]
+    fewest: int = FEWEST
+    seconds_kept: float = 0.0
     failed: set[str] = field(default_factory=set)
 
     def run(self, pool: Pool) -> tuple[Refit, Finished] | None:
-        """Choose, fit and put together; None if the single pipeline ships.
+        """Choose, fit and put together; None if the single pipeline ships."""
+        chosen = self.choose_fitted(pool)
+        return None if chosen is None else self._assemble(chosen)
+
+    def choose_fitted(self, pool: Pool) -> Chosen | None:
+        """Choose an ensemble, and fit its members; None if the single pipeline ships.
 
         The members that fail are left out, and the choice is made anew without them.
         """
-        while len(pool.without(self.failed).evaluations) >= FEWEST and not self._is_over:
+        while len(pool.without(self.failed).evaluations) >= self.fewest and not self._is_over:
             chosen = self._choose(pool.without(self.failed))
-            if chosen is None:
-                return None
-            if self._fit_members(chosen.ensemble):
-                return self._assemble(chosen)
+            if chosen is None or self._fit_members(chosen.ensemble):
+                return chosen
         return None
+
+    def put_together(self, chosen: Chosen, path: Sequence[Thresholds] = ()) -> Finished:
+        """Put fitted members together; measure the whole at all stops of a path, if there is one.
+
+        It decides at the first stop, else at its own thresholds.
+        """
+        details = path[0].as_details() if path else chosen.found.details
+        try:
+            given = {
+                "members": self._members(chosen.ensemble),
+                **thresholds_in(details),
+                "path": tuple(path),
+            }
+        except AutomlAdmmError as problem:
+            return Finished(0, Status.ERROR, message=problem.message)
+        finished = self._do(TaskKind.ASSEMBLE, given, 1.0, keep=True)
+        return self.press.loadable(finished) if finished.status is Status.SUCCESS else finished
 
     @property
     def _is_over(self) -> bool:
@@ -118,7 +143,7 @@ class EnsembleFit:
 
     @property
     def _time_for_fits(self) -> float:
-        return self.press.closing.left - OVERHEADS * self.expect(None)
+        return self.press.closing.left - OVERHEADS * self.expect(None) - self.seconds_kept
 
     def _choose(self, pool: Pool) -> Chosen | None:
         costs, most = self._costs(pool.evaluations)
@@ -191,18 +216,7 @@ class EnsembleFit:
 
     def _assemble(self, chosen: Chosen) -> tuple[Refit, Finished] | None:
         """Put the members together; None if the whole fails, or breaks a limit."""
-        ensemble, details = chosen.ensemble, chosen.found.details
-        try:
-            given = {
-                "members": self._members(ensemble),
-                **thresholds_in(details),
-            }
-        except AutomlAdmmError as problem:
-            logger.warning("the single best pipeline ships: %s", problem.message)
-            return None
-        finished = self._do(TaskKind.ASSEMBLE, given, 1.0, keep=True)
-        if finished.status is Status.SUCCESS:
-            finished = self.press.loadable(finished)
+        ensemble, finished = chosen.ensemble, self.put_together(chosen)
         if finished.status is not Status.SUCCESS:
             if not self.press.closing.is_cut_short:
                 _tell("the ensemble could not be put together", finished)

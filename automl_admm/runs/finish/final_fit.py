@@ -51,7 +51,7 @@ class Refit:
     It was fitted on so many `rows`; None are all rows of the search. An `ensemble` of pipelines has
     an evaluation of its own, on their out-of-fold predictions. Better evaluations may have been
     `passed_over`, each with its reason. A certifying run without a test says why it is `untested`.
-    A model `of_folds` was not fitted on all rows.
+    A model `of_folds` was not fitted on all rows. A tested ensemble `walked` by this evaluation.
     """
 
     evaluation: Evaluation
@@ -61,6 +61,7 @@ class Refit:
     passed_over: tuple[PassedOver, ...] = ()
     untested: str | None = None
     of_folds: OfFolds | None = None
+    walked: Evaluation | None = None
 
     @property
     def learned_rows(self) -> int | None:

@@ -33,7 +33,9 @@ class PassedOver:
     def __str__(self) -> str:
         """Say in a sentence that it does not ship, and the reason."""
         verb = "is better than what ships" if self.is_better else "was not tested"
-        return f"Evaluation #{self.evaluation.number} {verb}: {self.reason}."
+        number = self.evaluation.number
+        # What has no number in the log is the ensemble of several.
+        return f"{f'Evaluation #{number}' if number else 'The ensemble'} {verb}: {self.reason}."
 
     def as_content(self) -> dict[str, Any]:
         """Return it as `model.json` has it."""

@@ -28,6 +28,7 @@ from automl_admm.runs.finish.model_file import trusted_types
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import PassedOver, as_content
 from automl_admm.runs.finish.script.csv_manner import training_file
+from automl_admm.runs.finish.walked_ensemble import WALKED, walked_content
 from automl_admm.runs.provenance import versions
 from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
@@ -57,6 +58,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "evaluation": outcome.best.number if is_single else None,
         LAST_EVALUATION: max((one.number for one in outcome.result.evaluations), default=None),
         "ensemble": None if ensemble is None else ensemble.as_content(prepared.metric),
+        WALKED: walked_content(refit.walked),
         "fallback": outcome.fallback,
         PASSED_OVER: as_content(refit.passed_over),
         "untested": refit.untested,

@@ -31,6 +31,7 @@ from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.certification import ask, whole_text
 from automl_admm.runs.finish.contenders import at_stop, contend, place_of, price_of
 from automl_admm.runs.finish.run_files import LAST_EVALUATION, read_thresholds
+from automl_admm.runs.finish.walked_ensemble import read_walked
 from automl_admm.runs.prepare.set_aside import (
     alike_rows,
     default_ledger,
@@ -97,15 +98,22 @@ class _Again:
 
     @property
     def logged(self) -> Evaluation | None:
-        """The evaluation of the model in the run's log."""
+        """The evaluation of the model: in the run's log, or that of an ensemble of it."""
         number = self.run.manifest.get("evaluation")
-        return next((one for one in self.evaluations if one.number == number), None)
+        found = next((one for one in self.evaluations if one.number == number), None)
+        return found if number is not None else self.ensemble
+
+    @property
+    def ensemble(self) -> Evaluation | None:
+        """The evaluation of the ensemble that was certified; None for a pipeline."""
+        return read_walked(self.run.manifest, self.evaluations)
 
     @property
     def before_the_walk(self) -> tuple[Evaluation, ...]:
         """The evaluations that the walk chose from: a session that came later may have more."""
-        last = self.run.manifest.get(LAST_EVALUATION)
-        return tuple(one for one in self.evaluations if last is None or one.number <= last)
+        last, whole = self.run.manifest.get(LAST_EVALUATION), self.ensemble
+        found = tuple(one for one in self.evaluations if last is None or one.number <= last)
+        return found if whole is None else (*found, whole)
 
     @property
     def place(self) -> int | None:

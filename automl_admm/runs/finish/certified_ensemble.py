@@ -1,0 +1,134 @@
+"""An ensemble in the walk for a certificate: chosen on rows of the search, tested as a pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.protocols import Finished
+from automl_admm.core.ranking import rank
+from automl_admm.pipelines.fit_results import FinalFitResult
+from automl_admm.pipelines.thresholds.by_group import Thresholds
+from automl_admm.pipelines.thresholds.path import PATH, moves
+from automl_admm.runs.finish.certification import Examined
+from automl_admm.runs.finish.ensemble import Ensemble
+from automl_admm.runs.finish.ensemble_fit import OVERHEADS, Chosen, EnsembleFit, read_pool
+from automl_admm.runs.finish.final_fit import Press, Refit
+from automl_admm.runs.finish.kept_predictions import KeptPredictions
+from automl_admm.runs.finish.of_folds import OfFolds
+from automl_admm.runs.finish.passed_over import PassedOver
+from automl_admm.runs.finish.walk_fits import Bench
+from automl_admm.runs.finish.ways import Expect, with_costs
+from automl_admm.runs.prepare.preparation import Preparation
+
+# The rows set aside judge it, so that it need not be told from the best pipeline before.
+FEWEST = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Offered:
+    """An ensemble whose members are fitted, its evaluation, and what puts it together."""
+
+    chosen: Chosen
+    fits: EnsembleFit
+    evaluation: Evaluation
+
+    @property
+    def ensemble(self) -> Ensemble:
+        """The members and their weights."""
+        return self.chosen.ensemble
+
+    def bench(self, singles: Bench) -> EnsembleBench:
+        """Return what makes it, and the models of single pipelines by another bench."""
+        return EnsembleBench(singles, self)
+
+
+def may_be_certified(prepared: Preparation) -> bool:
+    """Return True if an ensemble may be tested: thresholds move all limits of the run.
+
+    Other limits take measurements of the whole, which come after the order of the tests is fixed.
+    """
+    aside, wanted = prepared.aside, prepared.config.ensemble
+    if not wanted or aside is None or not aside.has_thresholds:
+        return False
+    return all(moves(one) and one.is_told for one in prepared.constraints)
+
+
+def offer_ensemble(
+    prepared: Preparation,
+    evaluations: Sequence[Evaluation],
+    kept: KeptPredictions,
+    press: Press,
+    expect: Expect,
+) -> Offered | None:
+    """Choose an ensemble on out-of-fold predictions, and fit its members; None if a pipeline walks.
+
+    Nothing of it looks at the rows set aside. The time for the best pipeline is left alone.
+    """
+    if not may_be_certified(prepared):
+        return None
+    ranked = rank([one for one in evaluations if one.one_class is None], prepared.aims)
+    if not ranked:
+        return None
+    best = ranked[0]
+    fits = EnsembleFit(
+        *(prepared, press, expect, Refit(best), {}), fewest=FEWEST, seconds_kept=expect(best)
+    )
+    try:
+        chosen = fits.choose_fitted(read_pool(prepared, kept))
+    except KeyboardInterrupt:
+        # A first one is raised only where it cannot be noted, as in a call from Python.
+        if press.closing.is_cut_short:
+            raise
+        return None
+    if chosen is None or press.closing.is_cut_short or PATH not in chosen.found.details:
+        return None
+    return Offered(chosen, fits, chosen.ensemble.as_evaluation(chosen.found, 0.0))
+
+
+def tested_refit(
+    examined: Examined, of_folds: Mapping[str, OfFolds], offered: Offered | None
+) -> Refit:
+    """Return the shipped model of a walk, and the pipelines that it passed over."""
+    measured = FinalFitResult.from_json(examined.finished.result)
+    own = examined.evaluation.key
+    found = Refit(
+        with_costs(examined.evaluation, measured),
+        measured,
+        passed_over=tuple(one for one in examined.passed if one.evaluation.key != own),
+        untested=examined.why_untested,
+        of_folds=of_folds.get(own),
+    )
+    if offered is None or offered.evaluation.key != own:
+        return found
+    return replace(found, ensemble=offered.ensemble, walked=offered.evaluation)
+
+
+@dataclass(frozen=True, eq=False)
+class EnsembleBench:
+    """Makes the models of a walk: the ensemble that is offered, and single pipelines."""
+
+    singles: Bench
+    offered: Offered
+
+    def expect(self, evaluation: Evaluation) -> float:
+        """Forecast the seconds of a model; the members of the ensemble are fitted."""
+        if not self._is_offered(evaluation):
+            return self.singles.expect(evaluation)
+        return OVERHEADS * self.offered.fits.expect(None)
+
+    def fit(
+        self, evaluation: Evaluation, path: Sequence[Thresholds] = (), *, anyway: bool
+    ) -> Finished | PassedOver:
+        """Fit a pipeline, or put the ensemble together, measured at all stops of a path."""
+        if not self._is_offered(evaluation):
+            return self.singles.fit(evaluation, path, anyway=anyway)
+        return self.offered.fits.put_together(self.offered.chosen, path)
+
+    def settle(self, finished: Finished, thresholds: Thresholds) -> Finished | None:
+        """Ship a model with other thresholds; None if it failed."""
+        return self.singles.settle(finished, thresholds)
+
+    def _is_offered(self, evaluation: Evaluation) -> bool:
+        return evaluation.key == self.offered.evaluation.key

@@ -1,0 +1,65 @@
+"""The path of a certified ensemble in `model.json`: the log has evaluations of pipelines alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.results import EvaluationResult
+from automl_admm.pipelines.thresholds.path import PATH
+from automl_admm.pipelines.thresholds.single import ALWAYS, NEVER, say_threshold
+from automl_admm.runs.finish.ensemble import Ensemble
+
+WALKED = "walked"
+_WORDS: Mapping[Any, float] = {say_threshold(one): one for one in (NEVER, ALWAYS)}
+
+
+def walked_content(evaluation: Evaluation | None) -> dict[str, Any] | None:
+    """Return the loss, the values and the path of an ensemble as it came to the walk.
+
+    Of a walk over pipelines there is nothing to write. JSON has no infinities: a threshold beyond
+    all scores is a word, and a value that is no number is null.
+    """
+    if evaluation is None:
+        return None
+    found = EvaluationResult(
+        evaluation.loss, evaluation.constraints, {PATH: evaluation.details[PATH]}
+    )
+    plain: dict[str, Any] = _plain(found.as_json())
+    return plain
+
+
+def read_walked(
+    manifest: Mapping[str, Any], evaluations: Sequence[Evaluation]
+) -> Evaluation | None:
+    """Return the evaluation of a certified ensemble, as it came to the walk.
+
+    None for a single pipeline, and for members that the log does not have.
+    """
+    content, told = manifest.get("ensemble"), manifest.get(WALKED)
+    if content is None or told is None:
+        return None
+    ensemble = Ensemble.from_content(content, {one.number: one for one in evaluations if one.ok})
+    if ensemble is None:
+        return None
+    return ensemble.as_evaluation(EvaluationResult.from_json(_read(told)), 0.0)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return None if math.isnan(value) else say_threshold(value)
+
+
+def _read(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _read(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [math.nan if one is None else _read(one) for one in value]
+    return _WORDS.get(value, value) if isinstance(value, str) else value
