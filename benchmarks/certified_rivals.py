@@ -5,7 +5,7 @@ test at 95 % confidence, or no answer. Both are judged on the rest of the table,
 saw: is the limit broken there, and what is the balanced accuracy? No answer counts as a constant.
 
 It needs fairlearn, optuna, flaml and seldonian-engine beside the package, in an environment of its
-own; `--set-up` makes it. Searches are small: a logistic regression and a boosted model, 6
+own; `--set-up` makes it. Searches are small: a logistic regression and a boosted model, 12
 evaluations. Interrupted, it goes on where it was; what a method took is told, and nothing is timed.
 
     python benchmarks/certified_rivals.py --set-up build/rivals

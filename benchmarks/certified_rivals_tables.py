@@ -15,7 +15,7 @@ from printed_tables import wrapped
 from scipy.stats import wilcoxon
 
 MEASURED = Path(__file__).parent / "measured" / "certified_rivals.json"
-OURS, BY_GROUP = "ours", "ours, thresholds by group"
+OURS, BY_GROUP, SINGLE = "ours", "ours, thresholds by group", "ours, one pipeline"
 LEVEL = 0.001  # within it two methods are level, as on the page of limits
 Record = dict[str, Any]
 Table = dict[str, Any]
@@ -57,7 +57,9 @@ def _is_whole(kept: dict[Any, Record], table: str, limit: str, split: int) -> bo
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    # Rivals that were measured before, and are not installed here, were of these versions.
+    before = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {}
+    found = dict(before.get("versions", {}))
     for name in ("fairlearn", "optuna", "flaml", "seldonian-engine", "scikit-learn"):
         try:
             found[name] = version(name)
@@ -75,9 +77,9 @@ def _is_broken(one: Record) -> bool:
 
 
 def _methods(found: Iterable[Record], *, plain: bool = False) -> list[str]:
-    """Return the methods in their order; `plain` leaves out ours with thresholds by group."""
+    """Return the methods in their order; `plain` leaves out ours in other forms."""
     names = list(dict.fromkeys(one["method"] for one in found))
-    return [name for name in names if not (plain and name == BY_GROUP)]
+    return [name for name in names if not (plain and name in (BY_GROUP, SINGLE))]
 
 
 def worth(one: Record) -> float:
@@ -122,7 +124,9 @@ def utility(found: Sequence[Record]) -> Table:
     """Return ours beside each method: differences by setting, wins, and corrected p."""
     mine = _by_setting(found, OURS, worth)
     rows, chances = {}, {}
-    for name in _methods(found, plain=True):
+    for name in _methods(found):
+        if name == BY_GROUP:
+            continue
         theirs = _by_setting(found, name, worth)
         strict = _by_setting(found, name, kept_worth)
         means = [f"{np.mean(list(one.values())):.3f}" for one in (theirs, strict)]
@@ -164,9 +168,10 @@ def first(found: Sequence[Record], is_asked: Callable[[Record], bool], of: str) 
     """Return the number of settings at which each method is first, for a kind of limits."""
     some = [one for one in found if is_asked(one)]
     plain = places(some, _methods(some, plain=True))
-    every = places(some, _methods(some))
+    names = [name for name in _methods(some) if name != SINGLE]
+    every = places(some, names)
     settings_of = len(_by_setting(some, OURS, worth))
-    rows = [[name, plain.get(name, ""), every[name]] for name in _methods(some)]
+    rows = [[name, plain.get(name, ""), every[name]] for name in names]
     title = f"{of}: {settings_of} settings, at how many a method is first or within {LEVEL:g} of it"
     return {"title": title, "columns": ["", "first", "with thresholds by group"], "rows": rows}
 
@@ -192,7 +197,7 @@ def short() -> str:
     rows = {row[0]: row for row in found["tables"]["answers"]["rows"]}
     utility_of = {row[0]: row for row in found["tables"]["utility"]["rows"]}
     first_of = found["first"]
-    rivals = [name for name in utility_of if name != OURS]
+    rivals = [name for name in first_of if name != OURS]
     near = max(rivals, key=lambda name: first_of[name])
     lead, won, p = utility_of[near][4:7]
     return wrapped(

@@ -1,7 +1,7 @@
 """The settings of certified_rivals.py: tables, limits, splits, and the tests of a limit.
 
-All of it was fixed before the first run. A setting is a table and a limit; each is tried on three
-splits. Of a table up to 3 000 rows (60 % of a smaller one) are drawn for the run, and the rest is
+All of it was fixed before the first run. A setting is a table and a limit; each is tried on two
+splits. Of a table up to 2 000 rows (60 % of a smaller one) are drawn for the run, and the rest is
 what the future brings.
 """
 

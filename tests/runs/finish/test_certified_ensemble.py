@@ -18,6 +18,7 @@ from sklearn.ensemble import VotingClassifier
 from sklearn.model_selection import FixedThresholdClassifier
 
 from automl_admm.core.run import RunState
+from automl_admm.pipelines.ensembles.choice import Choice
 from automl_admm.pipelines.thresholds.path import PATH
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs.config import RunConfig
@@ -192,6 +193,13 @@ def test_members_that_fail_are_left_out(tmp_path: Path, monkeypatch: pytest.Monk
     found = run_pipelines(prepared_for(tmp_path))
     assert found.refit.ensemble is None
     assert found.is_certified
+
+
+def test_no_gain_has_to_be_shown_before_a_certificate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Choice, "is_better", property(lambda choice: False))
+    assert run_pipelines(prepared_for(tmp_path)).refit.ensemble is not None
 
 
 @pytest.mark.parametrize(
