@@ -27,8 +27,10 @@ from certified_tasks import NO_ANSWER, RISK, Asked, Task, balanced
 from threadpoolctl import threadpool_limits
 
 MEASURED = Path(__file__).parent / "measured" / "certified_ensembles.json"
-TABLES = ("mlc_churn", "wa_churn", "credit_data", "lending_club", "oj", "pima", "mammographic")
-TABLES += ("crx", "contraceptive", "marketing", "magic", "hpc_data")
+TABLES = (
+    *("mlc_churn", "wa_churn", "credit_data", "lending_club", "oj", "pima", "mammographic"),
+    *("crx", "contraceptive", "marketing", "magic", "hpc_data"),
+)
 LIMITS = ("fpr <= 0.1", "fnr <= 0.2")
 SPLITS = (0, 1)
 EFFORTS = ((6, 2), (12, 5))  # evaluations and folds

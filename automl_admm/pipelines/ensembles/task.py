@@ -57,8 +57,9 @@ class EnsembleResult:
 def choose_ensemble(work: PipelineWork, predictions: Array, purse: Purse) -> EnsembleResult:
     """Choose an ensemble, and evaluate a better one as pipelines are: at thresholds of its own.
 
-    Before a certificate several members are enough: an average of models ranks new rows better than
-    the best of a few on so few rows, also where they cannot be told apart.
+    Before a certificate several members are enough: an average rests less on luck than the best of
+    a few pipelines on so few rows.
+
     Limits on costs are measured on the fitted ensemble later: here their values are NaN.
     """
     given = np.asarray(predictions, dtype=float)
