@@ -25,10 +25,9 @@ Pick = str | tuple[str, ...]
 DRAWS = 16
 
 
-def demand_texts(what: str, given: object) -> None:
-    """Raise unless these are several texts: one text would be taken for its letters."""
-    is_several = isinstance(given, tuple | list) and all(isinstance(one, str) for one in given)
-    if not is_several:
+def demand_several(what: str, given: object) -> None:
+    """Raise unless these are several: one text would be taken for its letters."""
+    if not isinstance(given, tuple | list):
         raise ConfigurationError(f"{what} must be a tuple of texts, not {given!r}.")
 
 
@@ -44,7 +43,7 @@ class Condition:
     alternatives: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        demand_texts(f"the alternatives of a condition on '{self.decision}'", self.alternatives)
+        demand_several(f"the alternatives of a condition on '{self.decision}'", self.alternatives)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ class Choice:
     values: tuple[Value, ...] = ()
 
     def __post_init__(self) -> None:
-        demand_texts(f"the alternatives of choice '{self.name}'", self.alternatives)
+        demand_several(f"the alternatives of choice '{self.name}'", self.alternatives)
         if not self.alternatives or len(set(self.alternatives)) != len(self.alternatives):
             raise ConfigurationError(f"choice '{self.name}' needs alternatives that differ.")
         if self.values and len(self.values) != len(self.alternatives):
@@ -89,7 +88,7 @@ class Order:
     precedence: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
-        demand_texts(f"the items of order '{self.name}'", self.items)
+        demand_several(f"the items of order '{self.name}'", self.items)
         if problem := self._problem():
             raise ConfigurationError(f"order '{self.name}' {problem}.")
 
