@@ -164,9 +164,11 @@ WORDS: Mapping[str, Words] = MappingProxyType(
             "own. To decide by who somebody is may be unlawful, in lending or hiring for example.",
         ),
         "cost": Words(
-            "str",
-            'Cost of a wrong decision, such as `"fn=5,fp=1"`: the decision threshold is then the '
-            "cheapest within the limits.",
+            "str, dict or DataFrame",
+            'Cost of a wrong decision, such as `"fn=5,fp=1"`, or of several classes, such as '
+            '`{("cat", "dog"): 5, ("*", "*"): 1}` by the true class and the decision, `"*"` for '
+            "any. A DataFrame has a row for each true class. What is decided is then the cheapest "
+            "within the limits.",
         ),
         "column_cost": Words(
             "dict",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -35,6 +35,14 @@ from automl_admm.plugins.records import Measured
 
 SHOWN = 12  # classes in a message
 Joining = Literal["min", "max", "macro"]
+
+
+@runtime_checkable
+class KnowsClasses(Protocol):
+    """A function of a limit that needs the classes of the target."""
+
+    def knowing(self, labels: Sequence[object]) -> Any:
+        """Return the same with these classes; raise if it cannot be measured on them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +101,7 @@ class EachClass:
 
 def knowing_classes(function: Any, labels: Sequence[object]) -> Any:
     """Return a function of a limit with the classes of the target, wherever it asks for them."""
-    if isinstance(function, OneClass | EachClass):
+    if isinstance(function, KnowsClasses):
         return function.knowing(labels)
     if isinstance(function, Grouped | GapOf | InRange | RatioOf | WorstOf):
         return replace(function, function=knowing_classes(function.function, labels))

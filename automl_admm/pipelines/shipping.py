@@ -98,7 +98,7 @@ def ship_decided(
     """Ship a model that another child of the same run fitted, with other thresholds."""
     model = without_thresholds(pickle.loads(fitted))  # noqa: S301
     with unheard_warnings():
-        decided = fix(model, thresholds, work.table.classes, work.rule)
+        decided = fix(model, thresholds, work.table.classes, work.rule, work.cost)
     return ship_single(work, decided, seconds, folder)
 
 

@@ -258,13 +258,14 @@ class PipelineWork:
         threshold: float | None = None,
         group_thresholds: Mapping[str, float] | None = None,
         class_weights: Mapping[str, float] | None = None,
+        temperature: float | None = None,
     ) -> Any:
         """Return a fitted pipeline with its thresholds, if it has any."""
         if threshold is None and not class_weights:
             return pipeline
         single = math.nan if threshold is None else threshold
-        chosen = Thresholds(single, group_thresholds or {}, class_weights or {})
-        return fix(pipeline, chosen, self.table.classes, self.rule)
+        chosen = Thresholds(single, group_thresholds or {}, class_weights or {}, temperature or 1.0)
+        return fix(pipeline, chosen, self.table.classes, self.rule, self.cost)
 
     def reload(self, content: bytes, folder: Path) -> Mapping[str, Any]:
         """Load the shipped file once, in a child: a file that fails to load is no model."""

@@ -13,6 +13,7 @@ import numpy as np
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.execution.server.early_server import EarlyServer
 from automl_admm.execution.threads import count_cores
+from automl_admm.pipelines.thresholds.cost_text import costs_as_text
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.options import OPTIONS, RunOptions
@@ -113,6 +114,7 @@ class RunConfig(RunOptions):
         if isinstance(self.columns, Mapping):
             columns = {str(name): kind for name, kind in self.columns.items()}
             object.__setattr__(self, "columns", columns or None)
+        object.__setattr__(self, "cost", costs_as_text(self.cost))
         if isinstance(self.column_cost, Mapping):
             costs = {str(name): _plain(cost) for name, cost in self.column_cost.items()}
             object.__setattr__(self, "column_cost", costs or None)

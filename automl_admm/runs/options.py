@@ -158,8 +158,8 @@ class PipelineOptions(SearchOptions):
         metadata=Option(
             Kind.COST,
             "--cost",
-            "Cost of a wrong decision, such as fn=5,fp=1: the decision threshold is then the "
-            "cheapest within the limits.",
+            "Cost of a wrong decision, such as fn=5,fp=1, or of several classes, such as "
+            "cat->dog=5,*->*=1: what is decided is then the cheapest within the limits.",
             words="the cost",
             compared_as="cost",
         ).metadata,

@@ -13,7 +13,7 @@ from typing import Any
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.messages import say_value
 from automl_admm.grammar.given_text import GrammarText
-from automl_admm.pipelines.thresholds.cost import read_cost
+from automl_admm.pipelines.thresholds.cost_text import read_costs
 from automl_admm.plugins.event_hooks import EVENT_HOOKS
 from automl_admm.runs.option_record import Kind, Option
 from automl_admm.runs.quantities import DURATION, MEMORY
@@ -67,7 +67,7 @@ def check_label(value: object) -> None:
 def check_cost(what: str, value: object) -> None:
     """Raise unless the value is a text with the costs of wrong decisions."""
     check_text(what, value, "fn=5,fp=1")
-    read_cost(str(value))
+    read_costs(str(value))
 
 
 def check_column_costs(what: str, value: object) -> None:

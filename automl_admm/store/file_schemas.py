@@ -170,6 +170,7 @@ _MODEL = record(
         ),
         "group_thresholds": mapping_of(anything),
         "class_weights": mapping_of(real),
+        "temperature": real,
         "passed_over": nullable(PASSED_OVER),
         "untested": nullable(text),
         "last_evaluation": nullable(whole()),

@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from automl_admm.builtin.constraints.columns_used import columns_needed
 from automl_admm.core.evidence import Fact, Mean, Weighted
-from automl_admm.pipelines.thresholds.cost import Cost, read_cost
+from automl_admm.pipelines.thresholds.cost import Cost
+from automl_admm.pipelines.thresholds.cost_text import read_costs
+from automl_admm.pipelines.thresholds.said_costs import SaidCosts
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import ConstraintPlugin
 
 
-def mean_cost(evaluated: EvaluatedPipeline, cost: Cost) -> Mean | Weighted:
-    """Return (1/n) Σ c(y_i, ŷ_i), the mean cost of a row by its class and its decision."""
-    values = cost.of_rows(evaluated.y, evaluated.decisions)
-    if evaluated.weights is None:
-        return Mean(values, *cost.ends)
-    if not len(values):
-        return Weighted(math.nan)
-    return Weighted(cost.mean(evaluated.y, evaluated.decisions, evaluated.weights))
+@dataclass(frozen=True, slots=True)
+class MeanCost:
+    """The mean cost of a row, as it was `said`; costs of pairs become a table with the classes."""
+
+    said: SaidCosts
+    cost: Cost | None
+
+    def __call__(self, evaluated: EvaluatedPipeline) -> Mean | Weighted:
+        """Return (1/n) Σ c(y_i, ŷ_i), the mean cost of a row by its class and its decision."""
+        assert self.cost is not None  # noqa: S101 - the classes are known before any row is
+        values = self.cost.of_rows(evaluated.y, evaluated.decisions)
+        if evaluated.weights is None:
+            return Mean(values, *self.cost.ends)
+        if not len(values):
+            return Weighted(math.nan)
+        return Weighted(self.cost.mean(evaluated.y, evaluated.decisions, evaluated.weights))
+
+    def knowing(self, labels: Sequence[object]) -> MeanCost:
+        """Return the same with the table of the classes of the target; raise if it has others."""
+        return replace(self, cost=self.said.of(labels))
 
 
 def column_cost(evaluated: EvaluatedPipeline, costs: Mapping[str, float]) -> Fact:
@@ -39,18 +54,18 @@ def constraints() -> Iterable[ConstraintPlugin]:
 
 
 def _by_cost(said: str | None) -> ConstraintPlugin:
-    cost = None if said is None else read_cost(said)
-    lowest, highest = (None, None) if cost is None else cost.ends
+    costs = None if said is None else read_costs(said)
+    lowest, highest = (None, None) if costs is None else costs.ends
     return ConstraintPlugin(
         name="cost",
         summary="mean cost of a row by --cost, in its unit",
-        function=None if cost is None else partial(mean_cost, cost=cost),
+        function=None if costs is None else MeanCost(costs, costs.at_once),
         setting="cost",
-        by_setting=_by_cost if cost is None else None,
+        by_setting=_by_cost if costs is None else None,
         lowest=lowest,
         highest=highest,
         kind="statistical",
-        target="two classes",
+        target="classes",
         takes_weights=True,
     )
 

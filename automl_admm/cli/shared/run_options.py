@@ -46,7 +46,7 @@ METAVARS: Mapping[Kind, str] = MappingProxyType(
         Kind.FILE: "FILE",
         Kind.FOLDER: "DIR",
         Kind.NAME: "NAME",
-        Kind.COST: "fn=X,fp=Y",
+        Kind.COST: "fn=X,fp=Y|A->B=X,…",
         Kind.COSTS: "COL=COST[,…]",
     }
 )

@@ -24,7 +24,7 @@ from automl_admm.pipelines.thresholds.by_group import name_thresholds, name_weig
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.progress.visible_text import in_a_line
 from automl_admm.runs.finish.certified_ensemble import may_be_certified
-from automl_admm.runs.finish.decision_summary import decisions_of_outcome
+from automl_admm.runs.finish.decision_summary import decisions_of_outcome, say_class_costs
 from automl_admm.runs.finish.demands import LONGER
 from automl_admm.runs.finish.limit_prices import binding, price_limits
 from automl_admm.runs.finish.of_folds import ASKED
@@ -63,6 +63,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "thresholds": name_thresholds(outcome.best.details),
         "class_weights": name_weights(outcome.best.details),
         "decisions": _decisions(outcome),
+        "class_costs": say_class_costs(outcome),
         "one_class": refit.one_class,
         "metric": prepared.metric.name,
         "validation_score": outcome.score,
@@ -347,6 +348,8 @@ def _deciding_lines(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "positive", summary["decisions"]["said"]
     if summary["thresholds"]:
         yield "decides by group", summary["thresholds"]
+    if summary["class_costs"] is not None:
+        yield "decides", summary["class_costs"]
     if summary["class_weights"]:
         yield "weighs classes", summary["class_weights"]
 

@@ -1,8 +1,9 @@
 """A weight for each class of several, for limits that the plain decisions break.
 
-The class with the largest probability decides. If that breaks the limits that a search aims at,
-the probabilities are weighed: a class with a weight above 1 is decided for more often. Weights are
-chosen on the out-of-fold probabilities of all folds together, and train nothing.
+The class with the largest probability decides; if decisions have a cost, the one with the smallest
+expected cost. If that breaks the limits that a search aims at, the probabilities are weighed: a
+class with a weight above 1 is decided for more often. Weights are chosen on the out-of-fold
+probabilities of all folds together, and train nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.space import Array
+from automl_admm.pipelines.thresholds.class_costs import ClassCosts, tempered
 from automl_admm.pipelines.thresholds.single import Aimed, Fold, Standing, standing, violation
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 
@@ -32,15 +34,17 @@ def choose_class_weights(
     parts: Sequence[EvaluatedPipeline],
     aimed: Sequence[Aimed],
     merit: Callable[[Weights], float] | None = None,
+    cost: ClassCosts | None = None,
 ) -> Weights | None:
     """Return weights that break the limits less than none do; None if no weights do.
 
     Weights are the best of at most 150 by the violation of the limits, as in `choose_threshold`;
     then by the `merit`, without one by the mean recall of the classes; then by their nearness to 1.
-    Within all limits the plain decisions stay: they are right for most metrics.
+    Within all limits the plain decisions stay: they are right for most metrics, and for
+    tempered probabilities they have about the smallest expected `cost`.
     """
     folds = tuple(Fold.of(part, aimed) for part in parts)
-    trial = _Trial(folds, tuple(aimed), merit, parts[0].predictions.shape[1])
+    trial = _Trial(folds, tuple(aimed), merit, parts[0].predictions.shape[1], cost)
     plain = trial.look(trial.best)
     if plain[0] == (False, False, 0.0):
         return None
@@ -58,6 +62,7 @@ class _Trial:
     aimed: tuple[Aimed, ...]
     merit: Callable[[Weights], float] | None
     classes: int
+    cost: ClassCosts | None
     best: Weights = field(init=False)
     rank: Rank = field(init=False)
     tried: dict[Weights, Rank] = field(init=False, default_factory=dict)
@@ -84,7 +89,9 @@ class _Trial:
         return self.tried.get(weights, self.rank)
 
     def _rank(self, weights: Weights) -> Rank:
-        decided = [decide_by_weights(fold.part.predictions, weights) for fold in self.folds]
+        decided = [
+            decide_by_weights(fold.part.predictions, weights, self.cost) for fold in self.folds
+        ]
         pairs = zip(self.folds, decided, strict=True)
         values: Array = np.array([fold.of_decisions(one) for fold, one in pairs], dtype=float)
         broken = violation(self.aimed, values.mean(axis=0))
@@ -107,6 +114,18 @@ class _Trial:
         return float(np.mean(shares))
 
 
-def decide_by_weights(probabilities: Any, weights: Sequence[float] | Array) -> Any:
-    """Return the number of the class with the largest weight times probability, for every row."""
-    return np.argmax(np.asarray(probabilities) * np.asarray(weights, dtype=float), axis=1)
+def decide_by_weights(
+    probabilities: Any,
+    weights: Sequence[float] | Array,
+    cost: ClassCosts | None = None,
+) -> Any:
+    """Return the number of the class of the best decision, for every row.
+
+    It is argmax_k w_k p_k, and with a cost argmin_k Σ_i w_i q_i c(i, k) for the tempered
+    probabilities q.
+    """
+    by_class = np.asarray(weights, dtype=float)
+    if cost is None:
+        return np.argmax(np.asarray(probabilities) * by_class, axis=1)
+    weighed = tempered(probabilities, cost.temperature) * by_class
+    return np.argmin(weighed @ np.asarray(cost.table, dtype=float), axis=1)

@@ -43,6 +43,7 @@ MOST_MEASURED = 200
 
 # The key of weights in the details of an evaluation.
 CLASS_WEIGHTS = "class_weights"
+TEMPERATURE = "temperature"
 
 Names = NDArray[np.object_]
 Rank = tuple[Standing, float]
@@ -53,12 +54,14 @@ WORST: Standing = (True, True, math.inf)
 class Thresholds:
     """Decision thresholds of a pipeline: one for all rows but the groups with their own.
 
-    Of several classes there is a weight for each, in their order, in place of a threshold.
+    Of several classes there is a weight for each, in their order, in place of a threshold; for
+    decisions by a cost, a `temperature` of the probabilities as well.
     """
 
     single: float
     by_group: Mapping[str, float] = field(default_factory=dict)
     by_class: Mapping[str, float] = field(default_factory=dict)
+    temperature: float = 1.0
 
     def of_rows(self, names: Names) -> Array:
         """The threshold of every row, given the name of its group."""
@@ -72,19 +75,23 @@ class Thresholds:
     def as_details(self) -> dict[str, Any]:
         """Return the thresholds as plain data for the log of a run."""
         if self.by_class:
-            return {CLASS_WEIGHTS: dict(self.by_class)}
+            tempered = {} if self.temperature == 1.0 else {TEMPERATURE: self.temperature}
+            return {CLASS_WEIGHTS: dict(self.by_class), **tempered}
         by_group = {"group_thresholds": dict(self.by_group)} if self.by_group else {}
         return {"threshold": self.single, **by_group}
 
 
 def thresholds_in(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return the thresholds in the log of an evaluation, by the names that a final fit takes."""
-    return {name: details.get(name) for name in ("threshold", "group_thresholds", CLASS_WEIGHTS)}
+    names = ("threshold", "group_thresholds", CLASS_WEIGHTS, TEMPERATURE)
+    return {name: details.get(name) for name in names}
 
 
 def name_weights(details: Mapping[str, Any]) -> str:
-    """Return the class weights in the log of an evaluation, in words; empty if none."""
+    """Return the class weights in the log of an evaluation, in words; empty if none differ."""
     found = details.get(CLASS_WEIGHTS) or {}
+    if len(set(found.values())) < 2:  # decisions by a cost alone have weights of 1
+        return ""
     return ", ".join(f"{name} by {weight:.3g}" for name, weight in found.items())
 
 

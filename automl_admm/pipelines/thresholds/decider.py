@@ -23,6 +23,11 @@ from automl_admm.pipelines.thresholds.by_group import (
     choose_group_thresholds,
 )
 from automl_admm.pipelines.thresholds.by_score import threshold_for_score
+from automl_admm.pipelines.thresholds.class_costs import (
+    ClassCosts,
+    at_temperature,
+    choose_temperature,
+)
 from automl_admm.pipelines.thresholds.cost import NAME as COST
 from automl_admm.pipelines.thresholds.cost import Cost
 from automl_admm.pipelines.thresholds.path import DecisionPath, pool, trace_path
@@ -36,6 +41,7 @@ from automl_admm.pipelines.thresholds.single import (
     fix_threshold,
     response_of,
 )
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import Constraint
 
 # The thresholds of some rows, given their features.
@@ -49,7 +55,8 @@ class Decider:
 
     With a `rule`, each of its groups may have a threshold of its own. A row stands `repeats` times
     in the parts seen. Thresholds are the best within the limits by the expected `cost`, if it is
-    given; else by the metric if it looks at decisions; else by balanced accuracy.
+    given; else by the metric if it looks at decisions; else by balanced accuracy. Of several
+    classes the one with the smallest expected cost is decided for.
     """
 
     metric: Metric
@@ -137,7 +144,7 @@ class Decider:
     def decide(self, seen: Sequence[Seen], thresholds: Thresholds) -> list[Seen]:
         """Return the pipeline as seen with these thresholds, as it would ship."""
         if thresholds.by_class:
-            return [self._weighed(one, thresholds) for one in seen]
+            return [self._decided_by_class(one, thresholds) for one in seen]
         # Without groups one bar does for all folds.
         bars = [_at(thresholds.single)] * len(seen)
         if thresholds.by_group and self.rule is not None:
@@ -147,20 +154,29 @@ class Decider:
         return [self._decided(one, thresholds, bar) for one, bar in pairs]
 
     def _choose_by_class(self, seen: Sequence[Seen]) -> Thresholds | None:
-        """Choose weights of several classes, if the plain decisions break a limit."""
-        if not self.aimed:
+        """Choose weights of several classes, if the plain decisions break a limit.
+
+        Decisions by a cost have weights, too: those that are all 1 decide by the costs alone.
+        """
+        if not self.aimed and self.cost is None:
             return None
+        parts = [one.part for one in seen]
+        temperature = 1.0 if self.cost is None else choose_temperature(parts)
+        costs = at_temperature(self.cost, temperature)
 
         def merit(weights: Sequence[float]) -> float:
-            return float(np.mean([self._score(one, _labels_by(one, weights)) for one in seen]))
+            if self.cost is not None:
+                return -_mean_cost(self.cost, [_weighed(one, weights, costs) for one in parts])
+            labels = [_labels_by(one, weights, None) for one in seen]
+            return float(np.mean(list(map(self._score, seen, labels))))
 
-        by_decisions = any(one.by_decisions for one in seen)
-        parts = [one.part for one in seen]
-        found = choose_class_weights(parts, self.aimed, merit if by_decisions else None)
-        if found is None:
+        has_merit = self.cost is not None or any(one.by_decisions for one in seen)
+        found = choose_class_weights(parts, self.aimed, merit if has_merit else None, costs)
+        if found is None and self.cost is None:
             return None
-        names = map(str, seen[0].rows.classes)
-        return Thresholds(math.nan, by_class=dict(zip(names, found, strict=True)))
+        names = list(map(str, seen[0].rows.classes))
+        by_class = dict(zip(names, found or (1.0,) * len(names), strict=True))
+        return Thresholds(math.nan, by_class=by_class, temperature=temperature)
 
     def _choose_by_group(
         self, seen: Sequence[Seen], single: float, rule: GroupRule, *, has_merit: bool
@@ -179,16 +195,17 @@ class Decider:
 
     def _decided(self, seen: Seen, thresholds: Thresholds, bar: Bar) -> Seen:
         classes = seen.rows.classes
-        numbered = Numbered(fix(seen.pipeline, thresholds, classes, self.rule), classes)
+        fixed = fix(seen.pipeline, thresholds, classes, self.rule, self.cost)
+        numbered = Numbered(fixed, classes)
         part = replace(decide(seen.part, bar(seen.rows.X)), pipeline=numbered)
         return replace(seen, part=part, score=self._score(seen, _labels_at(seen, bar)))
 
-    def _weighed(self, seen: Seen, thresholds: Thresholds) -> Seen:
+    def _decided_by_class(self, seen: Seen, thresholds: Thresholds) -> Seen:
         weights, classes = tuple(thresholds.by_class.values()), seen.rows.classes
-        numbered = Numbered(fix(seen.pipeline, thresholds, classes, None), classes)
-        decisions = decide_by_weights(seen.part.predictions, weights)
-        part = replace(seen.part, decisions=decisions, pipeline=numbered)
-        return replace(seen, part=part, score=self._score(seen, _labels_by(seen, weights)))
+        costs = at_temperature(self.cost, thresholds.temperature)
+        fixed = fix(seen.pipeline, thresholds, classes, None, self.cost)
+        part = replace(_weighed(seen.part, weights, costs), pipeline=Numbered(fixed, classes))
+        return replace(seen, part=part, score=self._score(seen, _labels_by(seen, weights, costs)))
 
     def _worth(self, seen: Sequence[Seen], bars: Sequence[Bar]) -> float:
         """Return what thresholds are chosen by if it is no balanced accuracy; more is better."""
@@ -198,12 +215,9 @@ class Decider:
 
     def _mean_cost(self, seen: Sequence[Seen], bars: Sequence[Bar], cost: Cost) -> float:
         """Return the mean cost over the rows of all folds."""
-        decided = [decide(one.part, bar(one.rows.X)) for one, bar in _paired(seen, bars)]
-        weights = None
-        if decided[0].weights is not None:
-            weights = np.concatenate([part.weights for part in decided])
-        y = np.concatenate([part.y for part in decided])
-        return cost.mean(y, np.concatenate([part.decisions for part in decided]), weights)
+        return _mean_cost(
+            cost, [decide(one.part, bar(one.rows.X)) for one, bar in _paired(seen, bars)]
+        )
 
     def _mean_score(self, seen: Sequence[Seen], bars: Sequence[Bar]) -> float:
         pairs = zip(seen, bars, strict=True)
@@ -216,10 +230,34 @@ class Decider:
         return score_of(self.metric, Decided(seen.answers, labels), seen.rows)
 
 
-def fix(pipeline: Any, thresholds: Thresholds, classes: Any, rule: GroupRule | None) -> Any:
-    """Return a fitted pipeline with these thresholds, as it ships."""
+def _mean_cost(cost: Cost, decided: Sequence[EvaluatedPipeline]) -> float:
+    """Return the mean cost of the rows of all parts together."""
+    weights = None
+    if decided[0].weights is not None:
+        weights = np.concatenate([part.weights for part in decided])
+    y = np.concatenate([part.y for part in decided])
+    return cost.mean(y, np.concatenate([part.decisions for part in decided]), weights)
+
+
+def _weighed(
+    part: EvaluatedPipeline, weights: Sequence[float], costs: ClassCosts | None
+) -> EvaluatedPipeline:
+    return replace(part, decisions=decide_by_weights(part.predictions, weights, costs))
+
+
+def fix(
+    pipeline: Any,
+    thresholds: Thresholds,
+    classes: Any,
+    rule: GroupRule | None,
+    cost: Cost | None,
+) -> Any:
+    """Return a fitted pipeline with these thresholds, as it ships.
+
+    The `cost` decides between several classes; of two it has chosen the threshold.
+    """
     if thresholds.by_class:
-        return _fix_weights(pipeline, tuple(thresholds.by_class.values()), classes)
+        return _fix_weights(pipeline, thresholds, classes, cost)
     if thresholds.by_group and rule is not None:
         return rule.fix(pipeline, thresholds, response_of(pipeline), classes)
     return fix_threshold(pipeline, thresholds.single, classes)
@@ -266,20 +304,26 @@ def _has_several(seen: Seen) -> bool:
     return classes is not None and len(classes) > 2 and shape[1:] == (len(classes),)
 
 
-def _fix_weights(pipeline: Any, weights: Sequence[float], classes: Any) -> Any:
+def _fix_weights(pipeline: Any, thresholds: Thresholds, classes: Any, cost: Cost | None) -> Any:
     """Return a fitted pipeline with weights of its classes; the fit sees only the labels."""
     from sklearn.frozen import FrozenEstimator
 
     from automl_admm.pipelines.thresholds.weighted_classifier import WeightedClassifier
 
-    fixed = WeightedClassifier(FrozenEstimator(pipeline), class_weights=list(weights))
+    fixed = WeightedClassifier(
+        FrozenEstimator(pipeline),
+        class_weights=list(thresholds.by_class.values()),
+        # Plain lists: skops and the script of the run write them as they are.
+        costs=None if cost is None else list(map(list, cost.table)),
+        temperature=thresholds.temperature,
+    )
     return fixed.fit(np.reshape(classes, (-1, 1)), classes)
 
 
-def _labels_by(seen: Seen, weights: Sequence[float]) -> Labels:
-    """Return the labels of rows by the weights of the classes."""
+def _labels_by(seen: Seen, weights: Sequence[float], costs: ClassCosts | None) -> Labels:
+    """Return the labels of rows by the weights of the classes, and by the costs of decisions."""
     pipeline, classes = seen.answers, seen.rows.classes
-    return lambda X: classes[decide_by_weights(predict_scores(pipeline, X), weights)]
+    return lambda X: classes[decide_by_weights(predict_scores(pipeline, X), weights, costs)]
 
 
 def _labels_at(seen: Seen, bar: Bar) -> Labels:

@@ -12,22 +12,41 @@ from sklearn.utils.validation import check_is_fitted
 
 from automl_admm.core.errors import DataError
 from automl_admm.pipelines.thresholds.by_class import decide_by_weights
+from automl_admm.pipelines.thresholds.class_costs import ClassCosts
 
 
 class WeightedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that decides for the class with the largest weight times probability.
 
     `class_weights` are in the sorted order of the labels. Weights that are all alike leave the
-    decisions of the probabilities. For costs c of missing a class, its weight is c.
+    decisions of the probabilities. With `costs`, a row for each true class and in it the cost of
+    each decision, the class with the smallest expected cost is decided for; the probabilities p are
+    then max(p, 0.001) ^ (1 / `temperature`).
     """
 
-    def __init__(self, estimator: Any, *, class_weights: Sequence[float] | None = None) -> None:
+    # A model that was saved by an older version has none.
+    costs: Sequence[Sequence[float]] | None = None
+    temperature: float = 1.0
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        class_weights: Sequence[float] | None = None,
+        costs: Sequence[Sequence[float]] | None = None,
+        temperature: float = 1.0,
+    ) -> None:
         self.estimator = estimator
         self.class_weights = class_weights
+        self.costs = costs
+        self.temperature = temperature
 
     def fit(self, X: Any, y: Any) -> WeightedClassifier:
-        """Fit the estimator; the weights stay."""
+        """Fit the estimator; the weights and the costs stay."""
         found = len(np.unique(y))
+        if self.costs is not None and np.shape(self.costs) != (found, found):
+            said = f"the costs have the shape {np.shape(self.costs)}, and y has {found} classes"
+            raise DataError(f"{said}: each has a row, and in it a cost for each.")
         if self.class_weights is not None and len(self.class_weights) != found:
             said = f"there are {len(self.class_weights)} weights of classes, and y has {found}"
             raise DataError(f"{said} classes.")
@@ -39,10 +58,11 @@ class WeightedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         return self
 
     def predict(self, X: Any) -> Any:
-        """Decide each row for the class with the largest weighted probability."""
+        """Decide each row by its weighted probabilities, and by the costs if there are any."""
         check_is_fitted(self, "estimator_")
         weights = np.ones(len(self.classes_)) if self.class_weights is None else self.class_weights
-        return self.classes_[decide_by_weights(self.predict_proba(X), weights)]
+        cost = None if self.costs is None else ClassCosts(self.costs, self.temperature)
+        return self.classes_[decide_by_weights(self.predict_proba(X), weights, cost)]
 
     def predict_proba(self, X: Any) -> Any:
         """Probabilities by class; the weights do not change them."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from automl_admm.core.run import FallbackKind
 from automl_admm.pipelines.labels import positive_of
+from automl_admm.pipelines.thresholds.by_group import CLASS_WEIGHTS
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.runs.finish.outcome import PipelineResult
 
@@ -48,6 +49,16 @@ def decisions_of_outcome(outcome: PipelineResult) -> Decided | None:
         selection_rate=rates.get("selection_rate"),
         measured_on="held out" if held_out else "validation",
     )
+
+
+def say_class_costs(outcome: PipelineResult) -> str | None:
+    """Say if the cost decides between several classes; None without a cost, and of two classes."""
+    work, details = outcome.preparation.work, outcome.best.details
+    if work.cost is None or len(work.cost.table) == 2:
+        return None
+    if CLASS_WEIGHTS in details:
+        return "every row at the smallest expected cost"
+    return "without the cost: this model has no probabilities of all classes to expect one by"
 
 
 def explain_held_out_class(outcome: PipelineResult) -> str | None:

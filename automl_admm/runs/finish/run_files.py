@@ -18,7 +18,7 @@ from automl_admm.data.ingest.records import ANSWERS
 from automl_admm.data.table_schema import DECIMAL
 from automl_admm.execution.task_folders import read_regular
 from automl_admm.pipelines.labels import positive_of, sorted_texts
-from automl_admm.pipelines.thresholds.by_group import CLASS_WEIGHTS
+from automl_admm.pipelines.thresholds.by_group import CLASS_WEIGHTS, TEMPERATURE
 from automl_admm.pipelines.thresholds.single import ALWAYS, NEVER, say_threshold
 from automl_admm.plugins.distributions import behind_types
 from automl_admm.plugins.loading import OURS
@@ -36,7 +36,7 @@ from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 PASSED_OVER = "passed_over"
 # The log may grow after a certificate, and the order of its walk is of the log before.
 LAST_EVALUATION = "last_evaluation"
-THRESHOLDS = ("threshold", "group_thresholds", CLASS_WEIGHTS)
+THRESHOLDS = ("threshold", "group_thresholds", CLASS_WEIGHTS, TEMPERATURE)
 # As words in `model.json`, because JSON has no infinities.
 INFINITE: Mapping[Any, float] = MappingProxyType(
     {say_threshold(one): one for one in (NEVER, ALWAYS)}

@@ -19,7 +19,8 @@ from automl_admm.pipelines.metrics import Metric, resolve_metric
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.predictions.table_part import TablePart
 from automl_admm.pipelines.thresholds.by_group import GroupRule
-from automl_admm.pipelines.thresholds.cost import Cost, read_cost
+from automl_admm.pipelines.thresholds.cost import Cost
+from automl_admm.pipelines.thresholds.cost_text import read_costs
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.plugins.records import (
@@ -124,16 +125,15 @@ def _rule_of(known: Known) -> GroupRule | None:
 
 
 def _cost_of(known: Known) -> Cost | None:
-    """Return the cost of decisions, if the user gives one and there are two classes."""
+    """Return the cost of decisions, if the user gives one; raise if it is not of these classes."""
     if known.config.cost is None:
         return None
-    if known.classes != 2:
-        found = f"{known.classes} of them" if known.classes else "none"
+    if known.whole.classes is None:
         raise ConfigurationError(
-            f"a cost of decisions needs a target of two classes, and this one has {found}.",
+            "a cost of decisions needs a target of classes, and this one is a quantity.",
             hint=Remedy("Leave out {cost}."),
         )
-    return read_cost(known.config.cost)
+    return read_costs(known.config.cost).of(known.whole.classes)
 
 
 def _tested(known: Known, set_aside: Any) -> Any:

@@ -97,6 +97,7 @@ def _evaluation(row: Sequence[Any], selection: Selection) -> Evaluation:
         and type(parsed[2]) is dict
         and NUMBERS.issuperset(map(type, parsed[2].get("group_thresholds", {}).values()))
         and NUMBERS.issuperset(map(type, parsed[2].get("class_weights", {}).values()))
+        and type(parsed[2].get("temperature", 1.0)) in NUMBERS
     )
     if not is_sound:
         raise ValueError

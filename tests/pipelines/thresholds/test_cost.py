@@ -1,4 +1,4 @@
-"""The cost of decisions: read from a text, and what thresholds are chosen by."""
+"""The cost of decisions: its table, and what thresholds of two classes are chosen by."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm import AutoMLClassifier
+from automl_admm import AutoMLClassifier, AutoMLRegressor
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.pipelines.thresholds.cost import Cost, read_cost
+from automl_admm.pipelines.thresholds.cost_text import read_costs
+from automl_admm.pipelines.thresholds.said_costs import TwoClassCosts
 
 EVERY_CASE = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
 
@@ -22,11 +23,11 @@ def table(rows: int = 1500, seed: int = 0) -> tuple[pd.DataFrame, Any]:
 
 
 def test_costs_are_read_and_averaged() -> None:
-    assert read_cost("fn=5,fp=1") == Cost(fn=5.0, fp=1.0)
-    assert read_cost(" FP = 1 , tn=-0.5,fn = 5, tp=2") == Cost(5.0, 1.0, 2.0, -0.5)
-    assert read_cost("fn=5,fp=1").mean(*EVERY_CASE) == 1.5
-    weights = np.array([0.0, 3.0, 1.0, 0.0])
-    assert Cost(fn=5.0, fp=1.0).mean(*EVERY_CASE, weights) == 2.0
+    assert read_costs("fn=5,fp=1") == TwoClassCosts(fn=5.0, fp=1.0)
+    assert read_costs(" FP = 1 , tn=-0.5,fn = 5, tp=2") == TwoClassCosts(5.0, 1.0, 2.0, -0.5)
+    cost = read_costs("fn=5,fp=1").of(("no", "yes"))
+    assert cost.mean(*EVERY_CASE) == 1.5
+    assert cost.mean(*EVERY_CASE, np.array([0.0, 3.0, 1.0, 0.0])) == 2.0
 
 
 @pytest.mark.parametrize(
@@ -49,10 +50,13 @@ def test_costs_without_sense_are_one_line(said: str, why: str) -> None:
     assert why in str(problem.value)
 
 
-def test_three_classes_have_no_such_cost() -> None:
+def test_three_classes_have_no_such_cost_and_a_quantity_has_none() -> None:
     X, y = table(90)
-    with pytest.raises(ConfigurationError, match="two classes, and this one has 3 of them"):
+    with pytest.raises(ConfigurationError, match="of two classes, and this target has 3") as told:
         AutoMLClassifier(cost="fn=5,fp=1").fit(X, np.where(X["b"] > 1, "maybe", y))
+    assert "maybe->yes=5, *->*=1" in str(told.value)
+    with pytest.raises(ConfigurationError, match="this one is a quantity"):
+        AutoMLRegressor(cost="fn=5,fp=1").fit(X, X["a"])
 
 
 def test_the_threshold_is_the_cheapest_and_the_metric_ranks() -> None:
@@ -66,7 +70,7 @@ def test_the_threshold_is_the_cheapest_and_the_metric_ranks() -> None:
     ).fit(*table())
     X, y = table(20_000, seed=1)
     scores, true = model.predict_proba(X)[:, 1], (y == "yes").astype(int)
-    cost = read_cost("fn=9,fp=1")
+    cost = read_costs("fn=9,fp=1").of(("no", "yes"))
 
     def at(threshold: float) -> float:
         return cost.mean(true, (scores >= threshold).astype(int))
