@@ -12,6 +12,7 @@ import certified_rivals_tables
 import claims
 import controls_tables
 import frames_table
+import peers_limits_tables
 import peers_tables
 import study_pages
 from printed_tables import MEASURED, markdown_table, table, wrapped
@@ -268,6 +269,9 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "limits-summary": limits_summary,
     "limits-twins": limits_twins,
     "peers": peers_tables.tables,
+    "peers-limits": peers_limits_tables.tables,
+    "peers-limits-protocol": peers_limits_tables.protocol,
+    "peers-limits-short": peers_limits_tables.short,
     "peers-others": peers_tables.partial,
     "peers-protocol": peers_tables.protocol,
     "peers-readme": peers_tables.readme,

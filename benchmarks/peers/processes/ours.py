@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm import AutoMLClassifier, AutoMLRegressor
+from automl_admm import AutoMLClassifier, AutoMLRegressor, Constraint, Limit
+from automl_admm.plugin_api import EvaluatedPipeline
 
 from .exchange import Fitted, Task, best_so_far, serve, versions
+from .measuring import bytes_of
 
 PLUGIN = "automl-admm-boost"
 BOOSTED = ("boost", "optuna")
@@ -103,10 +105,17 @@ def limits_of(task: Task) -> dict[str, Any]:
     limit = task.limit
     if limit is None:
         return {}
-    name = {"latency": "latency_us", "size": "size_mb"}.get(limit.name, limit.name)
+    if limit.name == "size":
+        return {"constraints": [Constraint(Limit("pickle_mb", limit.bound), pickle_mb)]}
+    name = {"latency": "latency_us"}.get(limit.name, limit.name)
     groups = "" if limit.column is None else f"[{limit.column}]"
     positive = {} if task.positive is None else {"positive": task.positive}
     return {"constraints": [f"{name}{groups} <= {limit.bound:g}"], **positive}
+
+
+def pickle_mb(evaluated: EvaluatedPipeline) -> float:
+    """Return the megabytes that the driver counts; `size_mb` counts those of `model.skops`."""
+    return bytes_of(evaluated.pipeline) / 1e6
 
 
 if __name__ == "__main__":
