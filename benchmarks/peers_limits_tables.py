@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from peers.limits_report import blocks_of, is_best, tell_limits, whole_settings
@@ -41,7 +42,8 @@ def protocol() -> str:
     splits = "one split" if seeds == 1 else f"{seeds} splits"
     return wrapped(
         f"{settings} settings, {splits} of each, {BUDGET:.0f} s on a core of its own; commits",
-        f"{', '.join(commits)}.",
+        f"{', '.join(commits)}. The load of the machine was",
+        f"{median(record['load'] for record in runs()):.1f} in the median.",
     )
 
 
