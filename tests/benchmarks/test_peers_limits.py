@@ -6,7 +6,7 @@ import json
 import math
 import pickle
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +41,19 @@ def task(folder: Path, limit: Limit) -> Task:
     return read_task(folder)
 
 
+@dataclass
+class Shipped:
+    pipeline: list[int]
+
+
 def test_a_system_is_told_the_limit_and_ours_gets_it_in_its_own_words(tmp_path: Path) -> None:
     told = task(tmp_path, Limit("auc_gap", 0.02, "sex"))
     assert (told.limit, told.positive, told.metric) == (Limit("auc_gap", 0.02, "sex"), "01", "auc")
     assert ours.limits_of(told) == {"constraints": ["auc_gap[sex] <= 0.02"], "positive": "01"}
-    assert ours.limits_of(replace(told, limit=SIZE))["constraints"] == ["size_mb <= 5"]
+    size = ours.limits_of(replace(told, limit=SIZE))
+    assert size["positive"] == "01"
+    assert [str(one.limit) for one in size["constraints"]] == ["pickle_mb <= 5"]
+    assert size["constraints"][0].function(Shipped([1, 2])) == len(pickle.dumps([1, 2], 5)) / 1e6
     assert ours.limits_of(replace(told, limit=None)) == {}
     assert task(tmp_path, FPR).metric == "balanced_accuracy"
 

@@ -16,6 +16,7 @@ from automl_admm import AutoMLClassifier, AutoMLRegressor, Constraint, Limit
 from automl_admm.plugin_api import EvaluatedPipeline
 
 from .exchange import Fitted, Task, best_so_far, serve, versions
+from .exchange import Limit as Asked
 from .measuring import bytes_of
 
 PLUGIN = "automl-admm-boost"
@@ -105,12 +106,16 @@ def limits_of(task: Task) -> dict[str, Any]:
     limit = task.limit
     if limit is None:
         return {}
-    if limit.name == "size":
-        return {"constraints": [Constraint(Limit("pickle_mb", limit.bound), pickle_mb)]}
-    name = {"latency": "latency_us"}.get(limit.name, limit.name)
-    groups = "" if limit.column is None else f"[{limit.column}]"
     positive = {} if task.positive is None else {"positive": task.positive}
-    return {"constraints": [f"{name}{groups} <= {limit.bound:g}"], **positive}
+    return {"constraints": [_constraint(limit)], **positive}
+
+
+def _constraint(limit: Asked) -> str | Constraint:
+    if limit.name == "size":
+        return Constraint(Limit("pickle_mb", limit.bound), pickle_mb)
+    name = "latency_us" if limit.name == "latency" else limit.name
+    groups = "" if limit.column is None else f"[{limit.column}]"
+    return f"{name}{groups} <= {limit.bound:g}"
 
 
 def pickle_mb(evaluated: EvaluatedPipeline) -> float:
