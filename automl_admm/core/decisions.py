@@ -23,12 +23,16 @@ Value = str | int | float | bool | None
 Pick = str | tuple[str, ...]
 # Draws of an order before a permutation is rearranged to keep its precedence.
 DRAWS = 16
+BEHIND = "Other values stand behind texts, as in Choice('n', ('1', '2'), values=(1, 2))."
 
 
-def demand_several(what: str, given: object) -> None:
-    """Raise unless these are several: one text would be taken for its letters."""
-    if not isinstance(given, tuple | list):
-        raise ConfigurationError(f"{what} must be a tuple of texts, not {given!r}.")
+def demand_texts(what: str, given: object, hint: str | None = None) -> None:
+    """Raise unless these are several texts: one text would be taken for its letters.
+
+    Solvers tell the pick of a choice from that of an order by its being a text.
+    """
+    if not isinstance(given, tuple | list) or not all(isinstance(one, str) for one in given):
+        raise ConfigurationError(f"{what} must be a tuple of texts, not {given!r}.", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class Condition:
     alternatives: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        demand_several(f"the alternatives of a condition on '{self.decision}'", self.alternatives)
+        demand_texts(f"the alternatives of a condition on '{self.decision}'", self.alternatives)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ class Choice:
     values: tuple[Value, ...] = ()
 
     def __post_init__(self) -> None:
-        demand_several(f"the alternatives of choice '{self.name}'", self.alternatives)
+        demand_texts(f"the alternatives of choice '{self.name}'", self.alternatives, BEHIND)
         if not self.alternatives or len(set(self.alternatives)) != len(self.alternatives):
             raise ConfigurationError(f"choice '{self.name}' needs alternatives that differ.")
         if self.values and len(self.values) != len(self.alternatives):
@@ -88,7 +92,7 @@ class Order:
     precedence: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
-        demand_several(f"the items of order '{self.name}'", self.items)
+        demand_texts(f"the items of order '{self.name}'", self.items)
         if problem := self._problem():
             raise ConfigurationError(f"order '{self.name}' {problem}.")
 

@@ -106,6 +106,7 @@ def test_between_two_integers_it_is_the_same_one(parameter: Parameter, data: st.
         (lambda: Parameter("x", "0", "1"), "its bounds and its default must be numbers"),
         (lambda: Parameter("x", 0, 1, default="0"), "must be numbers"),
         (lambda: Choice("c", "ab"), "must be a tuple of texts, not 'ab'"),
+        (lambda: Choice("c", (1, 2)), r"must be a tuple of texts, not \(1, 2\)"),
         (lambda: Order("o", "abc"), "the items of order 'o' must be a tuple of texts"),
         (lambda: Condition("c", "a"), "a condition on 'c' must be a tuple of texts"),
         (lambda: SearchSpace((), Parameter("x", 0, 1)), "parameters of a search space must be"),

@@ -80,7 +80,7 @@ def test_a_plugin_that_wants_to_stop_ends_what_runs():
         def should_stop(self):
             return self.started == 2
 
-    space = SearchSpace((Choice("seconds", (0.0, 600.0)),))
+    space = SearchSpace((Choice("seconds", ("none", "many"), values=(0.0, 600.0)),))
     begun = time.monotonic()
     found = minimize(
         lambda values: time.sleep(values["seconds"]) or 1.0 - values["seconds"],

@@ -104,19 +104,6 @@ class SavedStudy:
     objects: tuple[str, ...] = ()
 
 
-def demand_texts(space: SearchSpace) -> None:
-    """Raise if a choice has alternatives that the files of a study could not give back."""
-    for one in space.decisions:
-        if isinstance(one, Choice) and not all(
-            isinstance(label, str) for label in one.alternatives
-        ):
-            labels = tuple(map(str, one.alternatives))
-            raise ConfigurationError(
-                f"the alternatives of choice '{one.name}' are no texts, and no folder keeps them.",
-                hint=f"Write Choice('{one.name}', {labels}, values={tuple(one.alternatives)}).",
-            )
-
-
 def write_study(folder: Path, study: SavedStudy) -> None:
     """Write `study.json` into a folder."""
     content = {

@@ -183,17 +183,6 @@ def test_other_limits_on_the_same_quantities_judge_anew(tmp_path: Path) -> None:
         Study.load(tmp_path / "s", limit=["size <= 0"])
 
 
-def test_alternatives_that_no_file_gives_back_are_refused_before_any_work(tmp_path: Path) -> None:
-    space = SearchSpace((Choice("n", (1, 2)),))  # type: ignore[arg-type]
-    with Study(space, random_state=0) as one:
-        trial = one.ask()
-        assert trial is not None
-        assert trial.values == {"n": 1}
-    with pytest.raises(ConfigurationError, match=r"Choice\('n', \('1', '2'\), values=\(1, 2\)\)"):
-        Study(space, work_dir=tmp_path / "s")
-    assert not (tmp_path / "s").exists()
-
-
 def test_a_folder_without_a_study_is_told(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"holds no study\.json"):
         Study.load(tmp_path)
