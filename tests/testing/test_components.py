@@ -138,6 +138,28 @@ def test_a_transformer_that_draws_is_found_behind_a_model_that_does_not_mind() -
         Contract().test_the_same_seed_gives_the_same_model()
 
 
+class Stateless(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Doubles columns, and keeps nothing of a fit: scikit-learn calls it not fitted."""
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        return self
+
+    def transform(self, X: Any) -> Any:
+        return np.asarray(X) * 2
+
+
+def test_a_transformer_without_a_state_gives_the_same_model() -> None:
+    class Contract(ComponentContract):
+        draws = 1
+
+        def make(self) -> ComponentPlugin:
+            return ComponentPlugin(
+                name="mine", summary="s", role="transformer", factory=lambda v, c: Stateless()
+            )
+
+    Contract().test_the_same_seed_gives_the_same_model()
+
+
 def test_prints_are_found() -> None:
     contract_of(Sound).test_it_is_silent()
     with pytest.raises(AssertionError, match="it printed 'fitting"):
