@@ -10,7 +10,15 @@ from typing import Any, Literal
 
 from automl_admm.constraints.class_views import EachClass, Joining, OneClass, knowing_classes
 from automl_admm.constraints.column_values import Changing, OfColumn, column_of
-from automl_admm.constraints.group_comparison import GapOf, Grouped, InRange, RatioOf, WorstOf
+from automl_admm.constraints.comparisons import (
+    GAP,
+    RATIO,
+    gap_of,
+    of_worst_group,
+    over_classes,
+    ratio_of,
+)
+from automl_admm.constraints.group_comparison import Grouped, InRange
 from automl_admm.constraints.groups import Grouping
 from automl_admm.constraints.options import (
     demand_no_number,
@@ -33,7 +41,6 @@ from automl_admm.plugins.records import (
 )
 from automl_admm.plugins.registry import Registry
 
-GAP, RATIO = "_gap", "_ratio"
 # The worst class, whatever is compared in it; and the mean over classes, which may be compared.
 WORST: tuple[Literal["min", "max"], ...] = ("min", "max")
 MACRO: Joining = "macro"
@@ -71,11 +78,11 @@ class _Comparing:
         for ending in (GAP, RATIO):
             base = name.removesuffix(ending)
             if base != name and self._is_known(base):
-                return _gap(self._base(base)) if ending == GAP else _ratio(self._base(base))
+                return gap_of(self._base(base)) if ending == GAP else ratio_of(self._base(base))
         if name in scorer_names():
             return score_measure(name)
         if self._is_macro(name):
-            return _over_classes(self.plugin(name.removeprefix(f"{MACRO}_")), MACRO)
+            return over_classes(self.plugin(name.removeprefix(f"{MACRO}_")), MACRO)
         known, other = self._names(self.task), self._of_another_task(name)
         raise UnknownNameError("constraint", name, known, hint=other)
 
@@ -84,9 +91,9 @@ class _Comparing:
         for joining in WORST:
             base = name.removeprefix(f"{joining}_")
             if self.by_group and base != name and self._is_known(base):
-                return _worst_group(self._base(base), joining)
+                return of_worst_group(self._base(base), joining)
             if base != name and self._is_of_two(base):
-                return _over_classes(self.plugin(base), joining)
+                return over_classes(self.plugin(base), joining)
         return None
 
     def provider(self, name: str) -> str:
@@ -198,68 +205,6 @@ def _other(task: LearningTask | None) -> LearningTask:
 
 def _say_tasks(task: LearningTask | None) -> str:
     return f"a {_other(task)}, and this is a {task}"
-
-
-def _over_classes(base: ConstraintPlugin, joining: Joining) -> ConstraintPlugin:
-    words = {"min": "smallest", "max": "largest", "macro": "mean"}
-    function = base.function or base.grouped
-    assert function is not None  # noqa: S101 - a plugin has one or the other
-    each = EachClass(function, joining, are_apart=base.rows_apart and base.function is not None)
-    return replace(
-        base,
-        name=f"{joining}_{base.name}",
-        summary=f"{words[joining]} {base.name} of a class against the others",
-        function=None if base.function is None else each,
-        grouped=None if base.grouped is None else each,
-        target="classes",
-    )
-
-
-def _worst_group(base: ConstraintPlugin, joining: Literal["min", "max"]) -> ConstraintPlugin:
-    assert base.function is not None  # noqa: S101 - `_base` has checked it
-    return replace(
-        base,
-        name=f"{joining}_{base.name}",
-        summary=f"{'smallest' if joining == 'min' else 'largest'} {base.name} of a group",
-        function=None,
-        grouped=WorstOf(base.function, joining),
-        rows_apart=False,
-    )
-
-
-def _gap(base: ConstraintPlugin) -> ConstraintPlugin:
-    assert base.function is not None  # noqa: S101 - `_base` has checked it
-    known = base.lowest is not None and base.highest is not None
-    return ConstraintPlugin(
-        name=f"{base.name}{GAP}",
-        summary=f"largest {base.name} of a group minus the smallest",
-        grouped=GapOf(base.function),
-        highest=(base.highest or 0.0) - (base.lowest or 0.0) if known else None,
-        kind="statistical",
-        target=base.target,
-        uses_decisions=base.uses_decisions,
-        takes_weights=base.takes_weights,
-    )
-
-
-def _ratio(base: ConstraintPlugin) -> ConstraintPlugin:
-    assert base.function is not None  # noqa: S101 - `_base` has checked it
-    # min / max orders groups only if both are non-negative.
-    if base.lowest is None or base.lowest < 0:
-        raise ConfigurationError(
-            f"'{base.name}' may be negative, and a ratio of such values says nothing.",
-            hint=f"Use '{base.name}{GAP}'.",
-        )
-    return ConstraintPlugin(
-        name=f"{base.name}{RATIO}",
-        summary=f"smallest {base.name} of a group divided by the largest",
-        grouped=RatioOf(base.function),
-        highest=1.0,
-        kind="statistical",
-        target=base.target,
-        uses_decisions=base.uses_decisions,
-        takes_weights=base.takes_weights,
-    )
 
 
 def constraint_of(
