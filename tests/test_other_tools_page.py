@@ -19,6 +19,8 @@ def test_there_are_snippets() -> None:
     assert SNIPPETS
 
 
+# MLflow says so of its own classes, in the first test of a process that imports it.
+@pytest.mark.filterwarnings("ignore:.*Any type hint is inferred as AnyType:UserWarning")
 @pytest.mark.parametrize("text", SNIPPETS)
 def test_a_snippet_runs(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
