@@ -94,21 +94,20 @@ def _read_pairs(said: str) -> PairCosts:
     rest = said
     while rest.strip():
         match = PAIR.match(rest)
-        if match is None or not match["true"] or not match["decided"] or ARROW in _bare(match):
+        if match is None or not match["true"] or not match["decided"] or _has_bare_arrow(match):
             raise ConfigurationError(
                 f"there is no cost of a pair in '{rest.strip()}'.", hint=OF_PAIRS
             )
         pair = _label(match["true"]), _label(match["decided"])
-        if pair in [known for known, _ in found]:
-            raise ConfigurationError(f"the costs give {say_pair(*pair)} twice.", hint="Keep one.")
         found.append((pair, _finite(match["cost"], say_pair(*pair), OF_PAIRS)))
         rest = rest[match.end() :]
     return PairCosts(tuple(found))
 
 
-def _bare(match: re.Match[str]) -> str:
-    """Return the names that stand without quotes: an arrow in one may part it elsewhere."""
-    return "".join(match[one] for one in ("true", "decided") if not match[one].startswith('"'))
+def _has_bare_arrow(match: re.Match[str]) -> bool:
+    """Return True if a name without quotes has an arrow inside: it would be ambiguous."""
+    names = (match["true"], match["decided"])
+    return any(ARROW in name for name in names if not name.startswith('"'))
 
 
 def _label(written: str) -> Label:

@@ -77,7 +77,7 @@ class PairCosts:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Numbers that no cost of a row is beyond: a right decision costs 0 unless it is named."""
+        """Bounds on the cost of a row: a right decision costs 0 unless it is named."""
         costs = [0.0, *(cost for _, cost in self.pairs)]
         return min(costs), max(costs)
 
@@ -87,9 +87,9 @@ class PairCosts:
         return None
 
     def of(self, labels: Sequence[object]) -> Cost:
-        """Return the table of these classes, in their order; raise if it is not clear or senseless.
+        """Return the table of these classes, in their order; raise if it makes no sense.
 
-        Of a cell that several pairs are about the one with fewer `*` counts.
+        If several pairs name a cell, the one with fewer `*` counts.
         """
         known = self._by_number(labels)
         every = range(len(labels))
@@ -195,7 +195,7 @@ def _all_named(
 
 
 def _check_sense(table: tuple[tuple[float, ...], ...], names: Sequence[str]) -> None:
-    """Raise if a wrong decision is cheaper than the right one, or all on a class cost the same."""
+    """Raise if a wrong decision is cheaper than the right one, or nothing is left to decide."""
     for true, costs in enumerate(table):
         own, least = costs[true], int(np.argmin(costs))
         if costs[least] < own:
@@ -203,10 +203,17 @@ def _check_sense(table: tuple[tuple[float, ...], ...], names: Sequence[str]) -> 
             raise ConfigurationError(
                 f"the wrong decision {pair} costs {costs[least]:g}, less than the right one, "
                 f"{own:g}.",
-                hint=OF_PAIRS,
+                hint="Make the right decision the cheapest one of its class.",
             )
         if max(costs) == own:
             raise ConfigurationError(
                 f"every decision on class '{names[true]}' costs the same, {own:g}.",
                 hint="Say which one is dearer.",
+            )
+    for one, name in enumerate(names):
+        # Else it would be the cheapest decision of every row, whatever the model says.
+        if all(costs[one] <= costs[true] for true, costs in enumerate(table)):
+            raise ConfigurationError(
+                f"deciding '{name}' for every row never costs more than the right decision.",
+                hint="Give a mistake with this decision a cost above that of the right one.",
             )

@@ -13,7 +13,20 @@ from automl_admm.pipelines.thresholds.cost_text import costs_as_text, read_costs
 
 ANIMALS = ("bird", "cat", "dog")
 # Names that look like the parts of the text.
-HOSTILE = ('say "no"', "a, b=2", "c->d", " blank ", "*", "-", "fn=5", "", "Ünï", "l1\nl2")
+HOSTILE = (
+    'say "no"',
+    "a, b=2",
+    "c->d",
+    " blank ",
+    "*",
+    "-",
+    "fn=5",
+    "",
+    "Ünï",
+    "l1\nl2",
+    "a-",
+    ">b",
+)
 
 
 def test_a_pair_has_its_cost_and_stars_have_the_rest() -> None:
@@ -28,7 +41,7 @@ def test_a_pair_has_its_cost_and_stars_have_the_rest() -> None:
 @given(st.permutations(HOSTILE))
 def test_any_names_are_read_back_from_a_text_of_python(names: list[str]) -> None:
     labels = tuple(sorted(names))
-    numbers = np.arange(100.0).reshape(10, 10) + 1.5
+    numbers = np.arange(144.0).reshape(12, 12) + 1.5
     np.fill_diagonal(numbers, 0.0)
     frame = pd.DataFrame(numbers, index=labels, columns=labels).loc[names, list(reversed(names))]
     text = costs_as_text(frame)
@@ -59,6 +72,7 @@ def test_a_mapping_of_python_is_the_same_as_its_text() -> None:
         ("cat->dog=-5,*->*=1", "cat->dog costs -5, less than the right one"),
         ("cat->cat=1,*->*=1", "every decision on class 'cat' costs the same"),
         ("*->*=0", "costs the same"),
+        ("bird->dog=0,cat->dog=0,*->*=1", "deciding 'dog' for every row never costs more"),
     ],
 )
 def test_what_is_unclear_is_told_and_never_guessed(said: str, why: str) -> None:
