@@ -172,6 +172,7 @@ _MODEL = record(
         "class_weights": mapping_of(real),
         "temperature": real,
         "passed_over": nullable(PASSED_OVER),
+        "ensemble": nullable(ENSEMBLE),
         "untested": nullable(text),
         "last_evaluation": nullable(whole()),
         "of_folds": nullable(OF_FOLDS),

@@ -9,9 +9,10 @@ all folds together, and ships inside the pipeline as scikit-learn's `FixedThresh
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -315,6 +316,12 @@ def say_threshold(threshold: float) -> str:
     if math.isinf(threshold):
         return "never" if threshold > 0 else "always"
     return f"at {threshold:.4g}"
+
+
+# As words in `model.json`, because JSON has no infinities.
+INFINITE: Mapping[Any, float] = MappingProxyType(
+    {say_threshold(one): one for one in (NEVER, ALWAYS)}
+)
 
 
 def mean_values(folds: Sequence[Fold], thresholds: Sequence[float | Array]) -> Array:

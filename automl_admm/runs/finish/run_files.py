@@ -7,7 +7,6 @@ import logging
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from automl_admm.certify.certificate import Certificate, encode_certificate
@@ -19,7 +18,7 @@ from automl_admm.data.table_schema import DECIMAL
 from automl_admm.execution.task_folders import read_regular
 from automl_admm.pipelines.labels import positive_of, sorted_texts
 from automl_admm.pipelines.thresholds.by_group import CLASS_WEIGHTS, TEMPERATURE
-from automl_admm.pipelines.thresholds.single import ALWAYS, NEVER, say_threshold
+from automl_admm.pipelines.thresholds.single import INFINITE, say_threshold
 from automl_admm.plugins.distributions import behind_types
 from automl_admm.plugins.loading import OURS
 from automl_admm.plugins.records import Constraint
@@ -37,10 +36,6 @@ PASSED_OVER = "passed_over"
 # The log may grow after a certificate, and the order of its walk is of the log before.
 LAST_EVALUATION = "last_evaluation"
 THRESHOLDS = ("threshold", "group_thresholds", CLASS_WEIGHTS, TEMPERATURE)
-# As words in `model.json`, because JSON has no infinities.
-INFINITE: Mapping[Any, float] = MappingProxyType(
-    {say_threshold(one): one for one in (NEVER, ALWAYS)}
-)
 
 logger = logging.getLogger(__name__)
 

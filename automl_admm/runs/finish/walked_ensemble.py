@@ -6,21 +6,24 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.results import EvaluationResult
-from automl_admm.pipelines.thresholds.path import PATH
-from automl_admm.pipelines.thresholds.single import ALWAYS, NEVER, say_threshold
+from automl_admm.pipelines.thresholds.path import PATH, DecisionPath
+from automl_admm.pipelines.thresholds.single import INFINITE, say_threshold
 from automl_admm.runs.finish.ensemble import Ensemble
+from automl_admm.store.json_content import RESTORE
 
 WALKED = "walked"
-_WORDS: Mapping[Any, float] = {say_threshold(one): one for one in (NEVER, ALWAYS)}
+NO_NUMBER = "nan"
+_WORDS: Mapping[Any, float] = {**INFINITE, NO_NUMBER: math.nan}
 
 
 def walked_content(evaluation: Evaluation | None) -> dict[str, Any] | None:
     """Return the loss, the values and the path of an ensemble as it came to the walk.
 
-    Of a walk over pipelines there is nothing to write. JSON has no infinities: a threshold beyond
-    all scores is a word, and a value that is no number is null.
+    Return None for a pipeline. JSON has no infinities: a threshold beyond all scores is a word, and
+    so is a value that is no number. A stop without a loss has null.
     """
     if evaluation is None:
         return None
@@ -36,7 +39,8 @@ def read_walked(
 ) -> Evaluation | None:
     """Return the evaluation of a certified ensemble, as it came to the walk.
 
-    None for a single pipeline, and for members that the log does not have.
+    None for a single pipeline, and for members that the log does not have. Raise for a damaged
+    path.
     """
     content, told = manifest.get("ensemble"), manifest.get(WALKED)
     if content is None or told is None:
@@ -44,7 +48,14 @@ def read_walked(
     ensemble = Ensemble.from_content(content, {one.number: one for one in evaluations if one.ok})
     if ensemble is None:
         return None
-    return ensemble.as_evaluation(EvaluationResult.from_json(_read(told)), 0.0)
+    try:
+        found = ensemble.as_evaluation(EvaluationResult.from_json(_read(told)), 0.0)
+        is_whole = DecisionPath.from_details(found.details) is not None
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        is_whole = False
+    if not is_whole:
+        raise StoreError(f"model.json: '{WALKED}' is no path of an ensemble.", hint=RESTORE)
+    return found
 
 
 def _plain(value: Any) -> Any:
@@ -54,12 +65,12 @@ def _plain(value: Any) -> Any:
         return [_plain(one) for one in value]
     if not isinstance(value, float) or math.isfinite(value):
         return value
-    return None if math.isnan(value) else say_threshold(value)
+    return NO_NUMBER if math.isnan(value) else say_threshold(value)
 
 
 def _read(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _read(one) for name, one in value.items()}
     if isinstance(value, list):
-        return [math.nan if one is None else _read(one) for one in value]
+        return [_read(one) for one in value]
     return _WORDS.get(value, value) if isinstance(value, str) else value

@@ -17,6 +17,7 @@ import pytest
 from sklearn.ensemble import VotingClassifier
 from sklearn.model_selection import FixedThresholdClassifier
 
+from automl_admm.core.errors import StoreError
 from automl_admm.core.run import RunState
 from automl_admm.pipelines.ensembles.choice import Choice
 from automl_admm.pipelines.thresholds.path import PATH
@@ -131,6 +132,13 @@ def test_a_path_that_was_changed_after_the_run_is_found(certified: Any, tmp_path
     assert any("order" in said for said in verify_run(strange, ROWS, "rows.csv").differences)
 
 
+@pytest.mark.parametrize("told", [3, {}, {"loss": 0.1, "constraints": [0.1], "details": {}}])
+def test_a_path_that_is_none_is_told_in_a_line(told: Any, certified: Any, tmp_path: Path) -> None:
+    damaged = copy_of(certified, tmp_path / "a", **{WALKED: told})
+    with pytest.raises(StoreError, match="'walked' is no path of an ensemble"):
+        verify_run(damaged, ROWS, "rows.csv")
+
+
 def test_it_decides_alike_in_another_process(certified: Any, tmp_path: Path) -> None:
     fresh = table(300, 2).drop(columns="bad")
     fresh.to_parquet(tmp_path / "new.parquet")
@@ -222,6 +230,7 @@ def test_a_path_survives_a_file_whatever_its_numbers(certified: Any) -> None:
         **path,
         "thresholds": [math.inf, -math.inf, *path["thresholds"][2:]],
         "utilities": [math.nan, *path["utilities"][1:]],
+        "losses": [None, *path["losses"][1:]],
     }
     content = walked_content(replace(walked, details={PATH: wild}))
     manifest = {"ensemble": certified.refit.ensemble.as_content(certified.preparation.metric)}
@@ -232,6 +241,7 @@ def test_a_path_survives_a_file_whatever_its_numbers(certified: Any) -> None:
     assert found["thresholds"] == wild["thresholds"]
     assert math.isnan(found["utilities"][0])
     assert found["values"] == path["values"]
+    assert found["losses"] == wild["losses"]
     assert (again.key, again.loss, again.constraints) == (
         walked.key,
         walked.loss,
