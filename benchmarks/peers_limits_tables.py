@@ -6,14 +6,19 @@ To renew it put other runs into the file and run `python benchmarks/write_tables
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from peers.limits_report import blocks_of, is_best, tell_limits, whole_settings
-from peers.ranking import Block, compare_all
+from peers.limits_report import (
+    blocks_of,
+    count_best,
+    count_kept,
+    tell_limits,
+    whole_settings,
+)
+from peers.ranking import compare_all
 from peers.systems import LIMITED
 from printed_tables import wrapped
 
@@ -25,8 +30,9 @@ Record = dict[str, Any]
 
 @cache
 def runs() -> tuple[Record, ...]:
-    """Return the records of all runs."""
-    return tuple(json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines())
+    """Return the records of all runs with this budget."""
+    records = map(json.loads, FILE.read_text(encoding="utf-8").splitlines())
+    return tuple(record for record in records if record["budget"] == BUDGET)
 
 
 def tables() -> str:
@@ -52,18 +58,11 @@ def short() -> str:
     blocks = blocks_of(whole_settings(runs(), SYSTEMS))
     found = compare_all(blocks, SYSTEMS, SYSTEMS[0])
     told = ", ".join(
-        f"{system} {_best(blocks, system)} ({_kept(blocks, system)})" for system in SYSTEMS
+        f"{system} {count_best(blocks, system)} ({count_kept(blocks, system)})"
+        for system in SYSTEMS
     )
     tail = "." if found is None else f" (Friedman p = {found.p:.3g})."
     return wrapped(
         f"Best of those within the limit, of {len(blocks)} settings, and in brackets how often",
         f"within it on the test rows: {told}{tail}",
     )
-
-
-def _best(blocks: Sequence[Block], system: str) -> int:
-    return sum(is_best(block, system) for block in blocks)
-
-
-def _kept(blocks: Sequence[Block], system: str) -> int:
-    return sum(block.scores[system] is not None for block in blocks)

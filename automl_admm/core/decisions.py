@@ -27,7 +27,7 @@ BEHIND = "Other values stand behind texts, as in Choice('n', ('1', '2'), values=
 
 
 def demand_texts(what: str, given: object, hint: str | None = None) -> None:
-    """Raise unless these are several texts: one text would be taken for its letters.
+    """Raise unless this is a tuple or list of texts: one text would be read letter by letter.
 
     Solvers tell the pick of a choice from that of an order by its being a text.
     """

@@ -359,8 +359,9 @@ def _offered(ending: Ending) -> Offered | None:
 def _ensemble(ending: Ending, refit: Refit, finished: Finished) -> tuple[Refit, Finished] | None:
     """Return an ensemble that is better than the single pipeline, if there is time to fit one.
 
-    The single one is ready: an interrupt ends this, and nothing else is lost. Without a certificate
-    nothing else ships, and fold models ship because nothing is to be fitted on all rows.
+    The single one is ready: an interrupt ends this, and nothing else is lost. A certifying
+    run offers its ensemble to the walk instead. Fold models ship alone: nothing is to be fitted on
+    all rows then.
     """
     prepared, closing = ending.prepared, ending.closing
     is_wanted = prepared.config.ensemble and prepared.aside is None

@@ -131,7 +131,7 @@ def _first_line(broken: AssertionError, promise: str | None) -> str:
         return said.splitlines()[0]
     code = traceback.extract_tb(broken.__traceback__)[-1].line or "an assertion"
     asked = (promise or "").strip().partition("\n")[0]
-    return f"asked to: {asked} Not true: {code.removeprefix('assert ')}".strip()
+    return f"the promise is: {asked} Not true: {code.removeprefix('assert ')}".strip()
 
 
 def check(subjects: Sequence[Subject], folder: Path, *, learns: bool) -> list[Promise]:

@@ -91,11 +91,11 @@ def _counts(whole: dict[Setting, dict[str, Record]], systems: Sequence[str]) -> 
         rows.append(
             [
                 system,
-                str(sum(is_best(block, system) for block in blocks)),
-                str(sum(block.scores[system] is not None for block in blocks)),
+                str(count_best(blocks, system)),
+                str(count_kept(blocks, system)),
                 str(sum("error" in run for run in runs)),
-                str(sum(is_best(block, system) for block in strict)),
-                str(sum(block.scores[system] is not None for block in strict)),
+                str(count_best(strict, system)),
+                str(count_kept(strict, system)),
                 f"{max(late):+.1f}" if late else "",
                 f"{median(run['evaluations'] for run in runs if run.get('evaluations')):g}"
                 if any(run.get("evaluations") for run in runs)
@@ -106,6 +106,16 @@ def _counts(whole: dict[Setting, dict[str, Record]], systems: Sequence[str]) -> 
     header += ["within, strictly", "latest s", "evaluations"]
     title = f"Of {len(whole)} settings; strictly is without the tolerance for noise:"
     return f"{title}\n\n{Table(header, rows)}"
+
+
+def count_best(blocks: Sequence[Block], system: str) -> int:
+    """Count the settings in which a system is the best of those within the limit."""
+    return sum(is_best(block, system) for block in blocks)
+
+
+def count_kept(blocks: Sequence[Block], system: str) -> int:
+    """Count the settings in which a system is within the limit."""
+    return sum(block.scores[system] is not None for block in blocks)
 
 
 def _settings(whole: dict[Setting, dict[str, Record]], systems: Sequence[str]) -> str:

@@ -35,8 +35,9 @@ def other_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
         for name in ("a", "b")
         for place, system in enumerate(peers_limits_tables.SYSTEMS)
     ]
+    longer = [{**row, "budget": 300.0, "scores": {"r2": 0.9}} for row in rows]
     file = tmp_path / "runs.jsonl"
-    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    file.write_text("\n".join(map(json.dumps, [*rows, *longer])), encoding="utf-8")
     monkeypatch.setattr(peers_limits_tables, "FILE", file)
     peers_limits_tables.runs.cache_clear()
     yield

@@ -181,5 +181,5 @@ class Unexplained(CommandContract):
 
 
 def test_an_assertion_without_words_is_told_by_its_promise() -> None:
-    said = "asked to: Give the right answer. Not true: raise AssertionError"
+    said = "the promise is: Give the right answer. Not true: raise AssertionError"
     assert ask(Unexplained, "test_it_is_right") == (BROKEN, said)

@@ -65,7 +65,7 @@ def choose_ensemble(work: PipelineWork, predictions: Array, purse: Purse) -> Ens
     given = np.asarray(predictions, dtype=float)
     with unheard_warnings():
         choice = choose(given, Rated.of(work.metric, work.table, work.splits), purse)
-        # A certificate compares the ensemble with nothing: it is tested on rows of its own.
+        # Before a certificate a lower loss is enough: rows of their own test the ensemble.
         if not (choice.has_several if work.certifies else choice.is_better):
             return EnsembleResult(choice)
         return EnsembleResult(choice, evaluate_predictions(work, blend(given, choice.counts)))

@@ -46,7 +46,7 @@ class WeightedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         found = len(np.unique(y))
         if self.costs is not None and np.shape(self.costs) != (found, found):
             said = f"the costs have the shape {np.shape(self.costs)}, and y has {found} classes"
-            raise DataError(f"{said}: each has a row, and in it a cost for each.")
+            raise DataError(f"{said}: give a row and a column for each class.")
         if self.class_weights is not None and len(self.class_weights) != found:
             said = f"there are {len(self.class_weights)} weights of classes, and y has {found}"
             raise DataError(f"{said} classes.")

@@ -89,9 +89,12 @@ class Dispatcher:
 
     @contextmanager
     def _naming_it(self) -> Iterator[None]:
-        """Tell errors of the executor by its title, but for ours and those of the system."""
+        """Tell errors of the executor by its title, but for ours and those of the disk."""
         try:
             yield
+        except (ConnectionError, TimeoutError) as problem:
+            # Of the system, too, and the usual end of an executor on other machines.
+            raise PluginError(f"{self.title} failed: {say_error(problem)}.") from problem
         except (AutomlAdmmError, OSError):
             raise
         except (Exception, SystemExit) as problem:

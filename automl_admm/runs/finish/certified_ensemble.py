@@ -22,7 +22,7 @@ from automl_admm.runs.finish.walk_fits import Bench
 from automl_admm.runs.finish.ways import Expect, with_costs
 from automl_admm.runs.prepare.preparation import Preparation
 
-# The rows set aside judge it, so that it need not be told from the best pipeline before.
+# Rows set aside test it, so fewer candidates are enough here.
 FEWEST = 4
 
 
@@ -62,7 +62,7 @@ def offer_ensemble(
     press: Press,
     expect: Expect,
 ) -> Offered | None:
-    """Choose an ensemble on out-of-fold predictions, and fit its members; None if a pipeline walks.
+    """Choose an ensemble on out-of-fold predictions, and fit its members; None if there is none.
 
     Nothing of it looks at the rows set aside. The time for the best pipeline is left alone.
     """
@@ -72,9 +72,8 @@ def offer_ensemble(
     if not ranked:
         return None
     best = ranked[0]
-    fits = EnsembleFit(
-        *(prepared, press, expect, Refit(best), {}), fewest=FEWEST, seconds_kept=expect(best)
-    )
+    single, seconds = Refit(best), expect(best)
+    fits = EnsembleFit(prepared, press, expect, single, {}, fewest=FEWEST, seconds_kept=seconds)
     try:
         chosen = fits.choose_fitted(read_pool(prepared, kept))
     except KeyboardInterrupt:

@@ -91,7 +91,7 @@ class Chosen:
 class EnsembleFit:
     """Fits an ensemble if it is better than the single pipeline, which is `fitted` already.
 
-    It takes so many evaluations at the `fewest`, and leaves the `seconds_kept` to other fits.
+    It needs at least `fewest` evaluations. `seconds_kept` are left for other fits.
     """
 
     prepared: Preparation

@@ -14,7 +14,6 @@ from typing import Any
 
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
-from automl_admm.core.messages import say_value
 from automl_admm.core.space import Candidate
 from automl_admm.runs.blackbox import PreparedBox
 from automl_admm.runs.study.journal import Journal
@@ -32,7 +31,7 @@ def demand_one_study(
     log: Sequence[Evaluation],
     begun: Sequence[Begun],
 ) -> None:
-    """Raise if the results do not fit the space and the limits, or the journal not the results."""
+    """Raise if results do not fit the space and the limits, or asks do not fit the results."""
     for number, problem in (*_misfits(box, log), *_strange_asks(box, journal, log, begun)):
         raise StoreError(
             f"the files in '{folder}' are not of one study: trial {number} {problem}.",
@@ -77,7 +76,11 @@ def _misfit(box: PreparedBox, candidate: Candidate, text: str) -> str | None:
 
 
 def _difference(stored: Mapping[str, Any], here: Mapping[str, Any]) -> str:
-    differing = (one for one in sorted({*stored, *here}) if stored.get(one) != here.get(one))
-    name = next(differing, "")
-    before, now = say_value(stored.get(name)), say_value(here.get(name))
+    """Name the first value that is written otherwise: 3 is equal to 3.0, and is another text."""
+    texts = ((name, _written(stored, name), _written(here, name)) for name in {**stored, **here})
+    name, before, now = next(one for one in texts if one[1] != one[2])
     return f"has {name} = {before} in the store, and {now} by the other files"
+
+
+def _written(values: Mapping[str, Any], name: str) -> str:
+    return json.dumps(values[name]) if name in values else "nothing"

@@ -199,7 +199,7 @@ class RemoteStudy:
 
 
 def _demand_port(address: Any) -> None:
-    """Raise if a port is none: a socket would be left open by the error that Python raises."""
+    """Raise unless a port is from 0 to 65535: Python's own error would leave a socket open."""
     port = address[1] if isinstance(address, tuple) and len(address) == 2 else 0
     if isinstance(port, int) and not 0 <= port <= LAST_PORT:
         hint = f"A port is a number from 0 to {LAST_PORT}."

@@ -53,6 +53,12 @@ def test_an_executor_that_raises_is_named_in_one_line(call: str) -> None:
     assert str(told.value) == "executor 'mine' (mine 0.3) failed: RuntimeError: no node."
 
 
+@pytest.mark.parametrize("problem", [ConnectionRefusedError("away"), TimeoutError("late")])
+def test_a_lost_connection_is_told_by_the_name_of_the_executor(problem: OSError) -> None:
+    with pytest.raises(PluginError, match=f"^executor 'mine' failed: {type(problem).__name__}: "):
+        Dispatcher(Broken(problem), "executor 'mine'").wait(0.0)
+
+
 @pytest.mark.parametrize("problem", [StoreError("full."), OSError("gone"), KeyboardInterrupt()])
 def test_errors_of_ours_and_of_the_system_pass(problem: BaseException) -> None:
     with pytest.raises(type(problem)) as told:

@@ -390,3 +390,17 @@ def test_a_solver_given_as_an_object_is_asked_for_again(tmp_path: Path, given: A
     with Study.load(tmp_path / "s", theta_solver=Middle) as again:
         assert keys(again) == before
         assert again.ask() is not None
+
+
+def test_a_whole_number_that_was_a_float_is_named(tmp_path: Path) -> None:
+    for kind in ("float", "int"):
+        space = SearchSpace((), (Parameter("n", 1, 4, kind=kind),))
+        with Study(space, work_dir=tmp_path / kind, random_state=0) as one:
+            one.enqueue({"n": 3})
+            trial = one.ask()
+            assert trial is not None
+            one.tell(trial, 1.0)
+    for file in (tmp_path / "int").glob("store.*"):
+        (tmp_path / "float" / file.name).write_bytes(file.read_bytes())
+    with pytest.raises(StoreError, match=r"has n = 3 in the store, and 3\.0 by the other files"):
+        Study.load(tmp_path / "float")
