@@ -64,7 +64,7 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def tutorial(session: nox.Session) -> None:
-    """Follow docs/tutorial.md in an empty folder, with the table that is named after `--`."""
+    """Follow the tutorials in an empty folder; the first one has the table named after `--`."""
     data = session.posargs or ["../shared/data/credit_default.csv"]
     session.run("python", ".ci/tutorial.py", *data)
 

@@ -1,7 +1,7 @@
 """Every command of the shell in README.md and docs/ runs, on a small table and for a moment.
 
 A block that cannot run here has a mark above it, `<!-- not run: REASON -->`. The commands of the
-tutorial run in full, with their own budgets, in `.ci/tutorial.py`.
+tutorials run in full, with their own budgets, in `.ci/tutorial.py`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import runpy
 import shlex
 import shutil
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ BLOCK = re.compile(r"(?:^<!-- ([^\n]+) -->\n)?^```sh\n(.*?)^```$", re.DOTALL | r
 NOT_RUN = "not run: "
 # `.ci/run` runs these blocks of README.md, and tests/test_models_out_page.py the script.
 RUN_ELSEWHERE = {"run", "test", "run: script"}
-TUTORIAL = ROOT / "docs" / "tutorial.md"
+TUTORIALS = sorted(ROOT.glob("docs/tutorial*.md"))
 PROGRAM = "automl-admm"
 # A folder of a run as the pages name it: the last one that the page made, or one made before.
 FOLDER = re.compile(r"^(?:automl-runs/\w+-\d{8}-\d{6}|RUN)(?=/|$)")
@@ -57,7 +58,7 @@ def lines(page: Path) -> Iterator[str]:
         yield from (line for line in text.replace("\\\n", " ").splitlines() if line.strip())
 
 
-RUN = [page for page in PAGES if page != TUTORIAL and any(lines(page))]
+RUN = [page for page in PAGES if page not in TUTORIALS and any(lines(page))]
 
 
 @pytest.fixture(scope="module")
@@ -178,9 +179,19 @@ def test_a_block_that_is_not_run_has_a_reason(page: Path) -> None:
             assert len(mark.removeprefix(NOT_RUN).split()) > 3, mark
 
 
-def test_the_tutorial_runs_in_ci() -> None:
+def test_the_tutorials_run_in_ci() -> None:
+    followed = runpy.run_path(str(ROOT / ".ci" / "tutorial.py"))
     assert ".ci/tutorial.py" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert not any(mark.startswith(NOT_RUN) for mark, _ in blocks(TUTORIAL))
+    assert sorted(followed["PAGES"]) == [page.name for page in TUTORIALS]
+    assert len(TUTORIALS) >= 3
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_a_tutorial_ends_in_a_certificate_and_leaves_out_no_command(page: Path) -> None:
+    assert not any(mark for mark, _ in blocks(page))
+    told = [line for line in lines(page) if line.startswith(PROGRAM)]
+    assert any("--certify" in line and "--dry-run" not in line for line in told)
+    assert any(line.startswith(f"{PROGRAM} verify") for line in told)
 
 
 def test_a_command_that_fails_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,7 @@ def _open() -> None:
 def _list() -> None:
     table = grid("page", "chapter", "what it is about")
     for name, page in list_pages().items():
-        chapter = page.parent.name.replace("_", " ") if page.stem != "tutorial" else ""
+        chapter = "" if page.parent == pages_folder() else page.parent.name.replace("_", " ")
         table.add_row(*cells((name, chapter, title(page))))
     plain_console().print(table)
     say("\nautoml-admm docs PAGE shows one, automl-admm docs G007 explains a diagnostic.")

@@ -35,10 +35,10 @@ def built_pages() -> Path:
 
 
 def list_pages() -> dict[str, Path]:
-    """Return the pages by name: first the tutorial, then chapter by chapter."""
+    """Return the pages by name: first the tutorials, then chapter by chapter."""
     folder = pages_folder()
     found = [
-        folder / "tutorial.md",
+        *sorted(folder.glob("tutorial*.md")),
         *(p for c in CHAPTERS for p in sorted((folder / c).glob("*.md"))),
     ]
     pages: dict[str, Path] = {}

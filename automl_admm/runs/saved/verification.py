@@ -325,7 +325,8 @@ def _unvouched(
     yield f"the time at which it was made ({certificate.time})"
     left = certificate.position - 1 - tested
     if left > 0:
-        yield f"that {left} others before it in the order passed: their models were not kept"
+        others = "another one" if left == 1 else f"{left} others"
+        yield f"that {others} before it in the order passed: no such model was kept"
     if order is None:
         yield f"the order of the test: {_why_no_order(again)}"
     if not is_known_here:
