@@ -15,7 +15,8 @@ from automl_admm.core.space import Array, Selection
 class AdmmState:
     """The result of one outer iteration; arrays follow the space's parameters.
 
-    `rho` is the penalty of the constraints, `integer_rho` that of ‖θ̃ᵈ − δ‖².
+    `rho` is the penalty of the constraints, `integer_rho` that of ‖θ̃ᵈ − δ‖². The unit of u and r is
+    `scales`, that of μ is `loss_scale` for one of these.
     """
 
     iteration: int
@@ -34,3 +35,9 @@ class AdmmState:
     evaluations: int = 0
     seconds: float = 0.0
     scales: Array = field(default_factory=lambda: np.ones(0))
+    loss_scale: float = 1.0
+
+    @property
+    def shadow_prices(self) -> Array:
+        """Return for each limit the loss that a unit of its measure is worth by μ."""
+        return np.asarray(self.constraint_duals * self.loss_scale / self.scales, dtype=float)

@@ -8,6 +8,8 @@ from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig, count_workers
 from automl_admm.runs.prepare.assembly import plan_search, resolve_constraints
+from automl_admm.search.admm.schedule import Precision
+from automl_admm.search.admm.settings import AdmmSettings
 
 
 def test_without_any_budget_it_is_a_minute() -> None:
@@ -68,6 +70,13 @@ def test_a_plan_is_built_of_names() -> None:
     plan = plan_search(RunConfig(strategy="admm:rho=0.5,last=64"), load_plugins())
     assert plan.options.rho == 0.5
     assert plan.options.last == 64
+    paper = plan_search(RunConfig(strategy="admm:form=paper,rho=2"), load_plugins()).options
+    assert paper.settings(60) == AdmmSettings(
+        2.0, Precision(16, 16, 256), drought=False, excursions=False, fades=False
+    )
+    assert paper.settings(60).integer_rho(9) == 2.0
+    with pytest.raises(ConfigurationError, match="form"):
+        plan_search(RunConfig(strategy="admm:form=papers"), load_plugins())
     with pytest.raises(UnknownNameError):
         plan_search(RunConfig(strategy="adm"), load_plugins())
     with pytest.raises(ConfigurationError):

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -138,13 +139,11 @@ def admm(
             yield from await_pending(book)
             return
         known = len(book.keys)
-        # ρ, λ and μ are in units of the scales: once settled, these must never move again.
-        if not scales.are_settled:
-            scales = measure_scales(book.evaluations, problem.limits)
+        scales = _settled(scales, book, problem)
         work = _Iteration(problem, settings, book, tunings, scales, integers, project, away)
         state = replace(state, iteration=iteration, integer_rho=settings.integer_rho(iteration))
         choice = yield from _iterate(work, state, theta_solver, z_solver, choice)
-        state = choice.outcome()
+        state, scales = choice.outcome(), choice.work.scales
         yield state
         # Nothing new yet is not the same as nothing left: the pending results may be new.
         if len(book.keys) == known and book.pending:
@@ -158,7 +157,7 @@ def admm(
             return
         # Leave for another selection only if neither block improves here.
         has_gained = progress.has_come(state.incumbent, scales.loss)
-        away = None if has_gained else _leave(work, state)
+        away = None if has_gained or not settings.excursions else _leave(work, state)
         if away is not None:
             state = replace(state, selection=away.selection)
 
@@ -170,6 +169,14 @@ def _first_state(problem: SearchProblem, book: Book, rho: float) -> AdmmState:
     return initial_state(problem, beginning(problem, book), rho)
 
 
+def _settled(scales: Scales, book: Book, problem: SearchProblem) -> Scales:
+    """Measure the scales anew unless they are settled.
+
+    ρ, λ and μ are in units of the scales: once settled, these must never move again.
+    """
+    return scales if scales.are_settled else measure_scales(book.evaluations, problem.limits)
+
+
 def _iterate(
     work: _Iteration,
     state: AdmmState,
@@ -179,6 +186,8 @@ def _iterate(
 ) -> Generator[Event, Sequence[Evaluation], _Choice]:
     """Run θ-min, δ-min and z-min; return the choice of z-min."""
     state, theta = yield from _tune(work, state, theta_solver, choice)
+    # The first θ-min often makes enough successes: z-min and the multipliers need not wait.
+    work = replace(work, scales=_settled(work.scales, work.book, work.problem))
     parameters, integer_rho = work.problem.space.parameters, state.integer_rho
     # δ-min, equation (19), with λ of the iteration before.
     delta = projection.nearest_integers(parameters, theta, state.dual, integer_rho)
@@ -254,10 +263,15 @@ def _minimise_theta(
     def is_enough(results: Sequence[Evaluation], learned: Sequence[Observation[Array]]) -> bool:
         if choice is not None and choice.is_overturned_by(results):
             return True
-        return work.away is None and drought.lasts(learned, len(work.book.pending))
+        return work.away is None and _is_in_vain(work, drought, learned)
 
     yield from solve(work.book, subspace, solver, allowance, "theta", is_enough)
     return _best_theta(work, state, subspace, cost.center)
+
+
+def _is_in_vain(work: _Iteration, drought: Drought, learned: Sequence[Observation[Any]]) -> bool:
+    """Return True if a sub-problem has brought no gain for so long that it ends."""
+    return work.settings.drought and drought.lasts(learned, len(work.book.pending))
 
 
 def _best_theta(
@@ -300,7 +314,7 @@ def _minimise_selection(
     )
 
     def is_enough(_: Sequence[Evaluation], learned: Sequence[Observation[Selection]]) -> bool:
-        return drought.lasts(learned, len(work.book.pending))
+        return _is_in_vain(work, drought, learned)
 
     yield from solve(work.book, subspace, solver, allowance, "z", is_enough)
     return subspace
@@ -361,6 +375,7 @@ def _update_duals(
         evaluations=len(work.book.keys),
         seconds=problem.clock(),
         scales=work.scales.constraints,
+        loss_scale=work.scales.loss,
     )
 
 

@@ -83,15 +83,12 @@ class Prices:
 def measure_scales(evaluations: Sequence[Evaluation], limits: Sequence[Limit]) -> Scales:
     """Measure the units, so that a usual gain, a clear breach and a way across the box weigh alike.
 
-    The unit of losses is the spread of those seen; of a constraint it is a tenth of its limit, or
-    of the spread of its values if the limit is not positive.
+    The unit of losses is the spread of those seen. That of a constraint is the spread of its values
+    or a tenth of its limit, whichever is less.
     """
     succeeded = [evaluation for evaluation in evaluations if evaluation.ok]
     constraints = [
-        TOLERANCE
-        # A limit of 0 gives no unit, and a negative one may be anywhere: measure the values
-        # instead.
-        * (limit.bound if limit.bound > 0 else spread(e.constraints[m] for e in succeeded))
+        _constraint_unit(limit, [e.constraints[m] for e in succeeded])
         for m, limit in enumerate(limits)
     ]
     return Scales(
@@ -99,6 +96,17 @@ def measure_scales(evaluations: Sequence[Evaluation], limits: Sequence[Limit]) -
         np.array(constraints, dtype=float),
         are_settled=len(succeeded) >= ENOUGH_TO_MEASURE,
     )
+
+
+def _constraint_unit(limit: Limit, values: Sequence[float]) -> float:
+    """Return the unit of one constraint.
+
+    Where all values are within a few per cent of the limit, as those of `accuracy >= 0.95` may be,
+    a tenth of it is more than any breach, which would cost next to nothing.
+    """
+    width = spread(values)
+    # A limit of 0 gives no unit, and a negative one may be anywhere.
+    return TOLERANCE * width if limit.bound <= 0 else min(TOLERANCE * limit.bound, width)
 
 
 @dataclass(frozen=True, eq=False)

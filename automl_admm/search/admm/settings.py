@@ -12,7 +12,8 @@ class AdmmSettings:
     """The penalty ρ, the precision of the sub-problems, and the rules for stopping.
 
     `dual_cap` bounds the multipliers. `patience` is a number of outer iterations in a row without a
-    new evaluation, excursions not counted: after so many the space counts as used up.
+    new evaluation, excursions not counted: after so many the space counts as used up. The papers
+    know no `drought` and no `excursions`, and their penalty does not fade.
     """
 
     rho: float = 1.0
@@ -20,6 +21,9 @@ class AdmmSettings:
     max_iterations: int | None = None
     patience: int = 5
     dual_cap: float = 100.0
+    drought: bool = True
+    excursions: bool = True
+    fades: bool = True
 
     def integer_rho(self, iteration: int) -> float:
         """Return ρ_t = ρ / (1 + t), the penalty of ‖θ̃ᵈ − δ‖² in iteration t.
@@ -27,6 +31,7 @@ class AdmmSettings:
         f̃ is evaluated at the projection of θ̃ᵈ, so pipelines are always trained with whole numbers
         and the term is merely proximal: it keeps integers near their last values. With a constant ρ
         they move less and less as the search converges, because its gains shrink and ρ does not.
-        The steps 1/ρ_t of a proximal point method may grow (Rockafellar 1976).
+        The steps 1/ρ_t of a proximal point method may grow (Rockafellar 1976). If it does not fade,
+        as in the papers, it is ρ.
         """
-        return self.rho / (1.0 + iteration)
+        return self.rho / (1.0 + iteration) if self.fades else self.rho

@@ -110,17 +110,23 @@ class Staying(Drawing):
 
 
 @pytest.mark.parametrize(
-    ("slope", "theta_took", "z_took"), [(0.0, [20, 20, 40], {20}), (-1.0, [40, 40, 40], {40})]
+    ("slope", "changes", "theta_took", "z_took"),
+    [
+        (0.0, {}, [20, 20, 40], {20}),
+        (-1.0, {}, [40, 40, 40], {40}),
+        (0.0, {"excursions": False}, [20, 20, 20], {20}),
+        (0.0, {"drought": False, "excursions": False}, [40, 40, 40], {40}),
+    ],
 )
 def test_a_flat_sub_problem_takes_half_and_one_that_gains_takes_all(
-    slope: float, theta_took: list[int], z_took: set[int]
+    slope: float, changes: dict[str, bool], theta_took: list[int], z_took: set[int]
 ) -> None:
     """Flat, the third θ-min is an excursion, which takes all that it has."""
     theta, z, known, event = Drawing(), Staying(), 0, None
     problem = SearchProblem(
         SPACE, lambda candidate: repr(SPACE.values(candidate)), (default_start(SPACE),)
     )
-    settings = AdmmSettings(precision=Precision(40, 0, 40), max_iterations=3)
+    settings = AdmmSettings(precision=Precision(40, 0, 40), max_iterations=3, **changes)
     search = admm(problem, theta, z, settings)
 
     def react(candidate: Candidate) -> Evaluation:
