@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 from unittest.mock import patch
 
 import numpy as np
@@ -35,7 +35,8 @@ from paired import corrected
 from scipy.stats import wilcoxon
 from threadpoolctl import threadpool_limits
 
-from automl_admm.search.admm import outer_loop, settings
+from automl_admm.search.admm import outer_loop
+from automl_admm.search.admm.settings import AdmmSettings
 from automl_admm.search.admm.stagnation import Drought
 
 RUNS, WORST, RESAMPLES = "parts.jsonl", 1.0, 10_000
@@ -48,7 +49,8 @@ def unchanged() -> AbstractContextManager[Any]:
 
 def no_multipliers() -> AbstractContextManager[Any]:
     """Keep λ and μ at 0: what is left is a quadratic penalty."""
-    return patch.object(settings, "AdmmSettings", partial(settings.AdmmSettings, dual_cap=0.0))
+    without = partial(AdmmSettings, dual_cap=0.0)
+    return patch("automl_admm.builtin.strategies.AdmmSettings", without)
 
 
 def no_excursions() -> AbstractContextManager[Any]:
@@ -105,6 +107,17 @@ class Job:
         return json.dumps([self.name, *asdict(self.trial).values()])
 
 
+class Keyed(Protocol):
+    """A run that is known by its key."""
+
+    @property
+    def key(self) -> str:
+        """The same in every call of the script."""
+
+
+JobT = TypeVar("JobT", bound=Keyed)
+
+
 @dataclass(frozen=True)
 class Ended:
     """The best loss within the limits, and the share of evaluations that are within."""
@@ -140,7 +153,9 @@ def read_runs(path: Path) -> dict[str, Ended]:
     return {key: Ended(**ended) for key, ended in map(json.loads, lines)}
 
 
-def make_runs(jobs: Sequence[Job], path: Path, processes: int) -> None:
+def make_runs(
+    jobs: Sequence[JobT], path: Path, processes: int, run: Callable[[JobT], tuple[str, Ended]]
+) -> None:
     """Make the runs that are missing, and append each to the file when it ends."""
     known = read_runs(path)
     missing = [job for job in jobs if job.key not in known]
@@ -205,12 +220,16 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--evaluations", type=int, default=60)
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--settings", nargs="+", type=int, default=list(range(10)))
+    parser.add_argument("--sample", type=int, help="pipelines measured before (default: all)")
     parser.add_argument("--write", type=Path, help="a JSON file for the table")
     arguments = parser.parse_args()
     arguments.keep.mkdir(parents=True, exist_ok=True)
-    every = settings_of(measure_space(arguments.data, arguments.keep, arguments.processes))
+    outcomes = measure_space(arguments.data, arguments.keep, arguments.processes, arguments.sample)
+    ten = settings_of(outcomes)
+    every = [ten[place] for place in arguments.settings]
     jobs, path = list(jobs_of(arguments, every)), arguments.keep / RUNS
-    make_runs(jobs, path, arguments.processes)
+    make_runs(jobs, path, arguments.processes, run)
     runs, shape = read_runs(path), (arguments.seeds, len(every))
     ended = {name: [runs[job.key] for job in jobs if job.name == name] for name in VARIANTS}
     rows = table_of(

@@ -89,20 +89,26 @@ def measure(job: tuple[Path, Path, tuple[Candidate, ...]]) -> list[Outcome]:
         return [work.outcome(candidate, Path(scratch)) for candidate in candidates]
 
 
-def measure_space(data: Path, keep: Path, processes: int) -> list[Outcome]:
-    """The outcome of every pipeline of the space; what is known costs nothing."""
+def measure_space(
+    data: Path, keep: Path, processes: int, sample: int | None = None
+) -> list[Outcome]:
+    """The outcome of every pipeline of the space, or of a sample; what is known costs nothing.
+
+    The pipelines that a sample leaves out are measured when a run asks for them.
+    """
     space = problem(data, keep)[0].grammar.pipelines.space
     candidates = np.array(list(every_pipeline(space)), dtype=object)
-    mixed = np.random.default_rng(ORDER_SEED).permutation(len(candidates))
-    jobs = [
-        (data, keep, tuple(candidates[part])) for part in np.array_split(mixed, len(mixed) // PART)
-    ]
+    mixed = np.random.default_rng(ORDER_SEED).permutation(len(candidates))[:sample]
+    parts = np.array_split(mixed, max(len(mixed) // PART, 1))
+    jobs = [(data, keep, tuple(candidates[part])) for part in parts]
     outcomes: list[Outcome] = []
     with get_context("spawn").Pool(processes) as pool:
         for found in pool.imap(measure, jobs):
             outcomes += found
             print(f"\r{len(outcomes)}/{len(mixed)} pipelines", end="", flush=True)
     print()
+    if len(mixed) < len(candidates):
+        print(f"limits, and the best of all, are of {len(mixed)} of {len(candidates)} pipelines")
     return outcomes
 
 
@@ -196,10 +202,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--evaluations", type=int, default=60)
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--sample", type=int, help="pipelines measured before (default: all)")
     parser.add_argument("--plot", type=Path)
     arguments = parser.parse_args()
     arguments.keep.mkdir(parents=True, exist_ok=True)
-    outcomes = measure_space(arguments.data, arguments.keep, arguments.processes)
+    outcomes = measure_space(arguments.data, arguments.keep, arguments.processes, arguments.sample)
     every = settings_of(outcomes)
     settings = [every[place] for place in arguments.settings]
     jobs = list(jobs_of(arguments, settings, arguments.methods))

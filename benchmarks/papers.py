@@ -59,6 +59,7 @@ def _filled(word: str, data: Path, out: Path) -> str:
 
 
 SMALL_LIMITS = "--data DATA/credit_default.csv --keep OUT/limits"
+SAMPLE = "--sample 300 --settings 1 6"
 LIMITED = '"ADMM" "ADMM, filtered" "joint ctpe"'
 STUDIES = {
     "speedup": Study(
@@ -77,14 +78,14 @@ STUDIES = {
     "limits": Study(
         "limits_experiment",
         "limits_real_data",
-        f"{SMALL_LIMITS} --methods {LIMITED} --settings 1 6 --seeds 2",
+        f"{SMALL_LIMITS} {SAMPLE} --methods {LIMITED} --seeds 2 --evaluations 30",
         f'{SMALL_LIMITS} --methods "ADMM" "ADMM 16+16t" "ADMM, filtered" "16+16t, filtered"'
         ' "joint ctpe" "joint optuna"',
     ),
     "parts": Study(
         "admm_parts",
         "admm_parts",
-        f"{SMALL_LIMITS} --seeds 2 --evaluations 30",
+        f"{SMALL_LIMITS} {SAMPLE} --seeds 2 --evaluations 20",
         f"{SMALL_LIMITS} --first 110 --seeds 20",
     ),
     "z_solvers": Study(

@@ -7,17 +7,18 @@ import numpy as np
 import pytest
 from paired import corrected
 
-from automl_admm.search.admm import outer_loop, settings
+from automl_admm.builtin.strategies import AdmmOptions
+from automl_admm.search.admm import outer_loop
 from automl_admm.search.admm.stagnation import Drought
 
 
 def test_changes_take_a_part_out_and_put_it_back() -> None:
     leave, lasts = outer_loop._leave, Drought.lasts
     with admm_parts.no_multipliers(), admm_parts.no_excursions(), admm_parts.no_drought():
-        assert settings.AdmmSettings().dual_cap == 0.0
+        assert AdmmOptions().settings(None).dual_cap == 0.0
         assert outer_loop._leave is not leave
         assert not Drought(patience=0).lasts([])
-    assert settings.AdmmSettings().dual_cap > 0.0
+    assert AdmmOptions().settings(None).dual_cap > 0.0
     assert outer_loop._leave is leave
     assert Drought.lasts is lasts
 
