@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.pipelines.calibrated import without_calibration
+
 WIDTH = 92
 INDENT = "    "
 SHORT = 30  # characters of an item that may stand beside others
@@ -28,10 +30,12 @@ class PipelineCode:
     """Expressions that build a model, and what they import: `module.name`, sorted.
 
     `thresholds` wraps a fitted `model` in its decision thresholds; it is empty if there are none.
+    `calibration` has the last arguments of `calibrated` for it, if its probabilities are that.
     """
 
     pipeline: str = ""
     thresholds: str = ""
+    calibration: str = ""
     imports: tuple[str, ...] = ()
     problem: str = ""
 
@@ -40,6 +44,7 @@ class PipelineCode:
         return {
             "pipeline": self.pipeline,
             "thresholds": self.thresholds,
+            "calibration": self.calibration,
             "imports": list(self.imports),
             "problem": self.problem,
         }
@@ -49,7 +54,8 @@ class PipelineCode:
         """Read what `as_json` wrote."""
         imports = tuple(map(str, found.get("imports", ())))
         pipeline, thresholds = str(found.get("pipeline", "")), str(found.get("thresholds", ""))
-        return cls(pipeline, thresholds, imports, str(found.get("problem", "")))
+        calibration, problem = str(found.get("calibration", "")), str(found.get("problem", ""))
+        return cls(pipeline, thresholds, calibration, imports, problem)
 
 
 def code_of(model: Any) -> PipelineCode:
@@ -61,7 +67,10 @@ def code_of(model: Any) -> PipelineCode:
     try:
         inner = without_thresholds(model)
         thresholds = "" if inner is model else writer.thresholds(model)
-        return PipelineCode(writer.value(inner, 0), thresholds, tuple(sorted(writer.imports)))
+        plain, numbers = without_calibration(inner)
+        calibration = "" if numbers is None else ", ".join(map(expression, numbers))
+        code = writer.value(plain, 0)
+        return PipelineCode(code, thresholds, calibration, tuple(sorted(writer.imports)))
     except NotWritableError as problem:
         return PipelineCode(problem=str(problem))
     except Exception as problem:  # noqa: BLE001 - a component is anybody's code

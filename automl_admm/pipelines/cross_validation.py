@@ -12,6 +12,7 @@ import numpy as np
 
 from automl_admm.core.results import EvaluationResult
 from automl_admm.core.space import Candidate
+from automl_admm.pipelines.calibration import calibrate
 from automl_admm.pipelines.component_fidelity import row_share
 from automl_admm.pipelines.fit_results import FoldTimes, slowdown_since
 from automl_admm.pipelines.growing import growing_fit, seconds_since
@@ -76,6 +77,7 @@ def cross_validate(
     race = Race(work.metric, tuple(rival) if len(rival) == len(work.splits) else ())
     seen = race.run(fold.fit_and_measure(split) for split in work.splits)
     found, decided = judge_folds(work, seen)
+    found = calibrate(work, seen, decided, found)
     fold.keep_predictions(decided)
     parts = [one.part for one in decided]
     times = FoldTimes(

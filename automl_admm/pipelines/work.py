@@ -28,6 +28,7 @@ from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.execution.skops_import import import_in_steps
 from automl_admm.execution.threads import threads_for
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline
+from automl_admm.pipelines.calibration import Calibration
 from automl_admm.pipelines.component_fidelity import at_fidelity
 from automl_admm.pipelines.cross_validation import FoldRun, Split, cross_validate
 from automl_admm.pipelines.ensembles.fold_models import Keeping
@@ -259,8 +260,12 @@ class PipelineWork:
         group_thresholds: Mapping[str, float] | None = None,
         class_weights: Mapping[str, float] | None = None,
         temperature: float | None = None,
+        calibration: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Return a fitted pipeline with its thresholds, if it has any."""
+        """Return a fitted pipeline with its calibration and its thresholds, if it has any."""
+        if calibration is not None:
+            found = Calibration.from_details(calibration)
+            pipeline = found.around(pipeline, self.table.classes)
         if threshold is None and not class_weights:
             return pipeline
         single = math.nan if threshold is None else threshold

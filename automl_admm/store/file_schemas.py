@@ -171,6 +171,7 @@ _MODEL = record(
         "group_thresholds": mapping_of(anything),
         "class_weights": mapping_of(real),
         "temperature": real,
+        "calibration": record({"slope": real, "offset": real, "response": text}),
         "passed_over": nullable(PASSED_OVER),
         "ensemble": nullable(ENSEMBLE),
         "untested": nullable(text),

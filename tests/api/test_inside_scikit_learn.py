@@ -155,8 +155,8 @@ def test_log_probabilities_are_logarithms(classifier: AutoMLClassifier, table: A
 
 def test_log_probabilities_are_there_only_with_probabilities(table: Any) -> None:
     start = "impute() standard_scaler() linear_svm()"
-    search = AutoMLClassifier(**QUICK | {"grammar": "default", "scoring": "accuracy"}, starts=start)
-    fitted = search.fit(*table)
+    asked = QUICK | {"grammar": "default", "scoring": "accuracy", "starts": start}
+    fitted = AutoMLClassifier(**asked, constraints=["columns <= 20"]).fit(*table)
     assert not hasattr(fitted, "predict_proba")
     assert not hasattr(fitted, "predict_log_proba")
     assert hasattr(fitted, "decision_function")
@@ -215,6 +215,8 @@ def test_a_model_without_probabilities_says_how_to_get_them(tmp_path: Path) -> N
         "cv": 2,
         "executor": "inline",
         "scoring": "roc_auc",
+        # Beside a limit on costs no probabilities are made of scores.
+        "constraints": ["columns <= 20"],
     }
     search = AutoMLClassifier(grammar, **settings).fit(X, y)
     assert not hasattr(search, "predict_proba")

@@ -21,6 +21,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from automl_admm.core.errors import ConfigurationError
+from automl_admm.pipelines.calibrated import calibrated
+from automl_admm.pipelines.thresholds.single import fix_threshold
 from automl_admm.runs.saved.onnx_file import convert
 
 Run = Callable[..., Any]
@@ -216,6 +218,29 @@ def test_the_runtime_says_nothing_where_some_cores_are_not_ours(
     finally:
         os.sched_setaffinity(0, cores)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("positive", ["no", "yes"])
+@pytest.mark.parametrize("response", [None, "predict_proba", "decision_function"])
+def test_thresholds_and_calibrated_probabilities_are_written(
+    response: str | None, positive: str
+) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    frame = table()
+    X, y = frame[["a", "b"]], frame["buys"].to_numpy()
+    model: Any = make_pipeline(SimpleImputer(), LogisticRegression()).fit(X, y)
+    if response is not None:
+        model = calibrated(model, 1.7, -0.4, response)
+    classes = np.array(sorted(["no", "yes"], key=lambda label: label == positive))
+    decided = fix_threshold(model, 0.37, classes)
+    assert 0 < (decided.predict(X) != model.predict(X)).sum()
+    written = convert(decided, X, {})
+    session = runtime.InferenceSession(written.content)
+    (kind,) = written.inputs.values()
+    labels, chances = session.run(None, {"columns": X.to_numpy(kind)})
+    assert labels.tolist() == decided.predict(X).tolist()
+    assert chances == pytest.approx(decided.predict_proba(X), abs=1e-5)
 
 
 def test_other_predictions_are_refused(

@@ -15,6 +15,7 @@ from automl_admm.core.results import EvaluationResult
 from automl_admm.core.space import Array
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.as_code import without_thresholds
+from automl_admm.pipelines.calibration import calibrate
 from automl_admm.pipelines.cross_validation import judge_folds
 from automl_admm.pipelines.ensembles.choice import Choice, choose
 from automl_admm.pipelines.ensembles.greedy import Purse, blend
@@ -97,10 +98,10 @@ def evaluate_predictions(
     tables = [work.table.part(valid) for valid in valids]
     folds = zip(tables, answers, scored, strict=True)
     seen = [small.measure(replay(rows, answer, score), rows, 0.0) for rows, answer, score in folds]
-    found, _ = judge_folds(small, seen)
+    found, decided = judge_folds(small, seen)
     values = iter(found.constraints)
     whole = tuple(next(values) if is_told else math.nan for is_told in told)
-    return replace(found, constraints=whole)
+    return calibrate(work, seen, decided, replace(found, constraints=whole))
 
 
 @dataclass(frozen=True, eq=False)

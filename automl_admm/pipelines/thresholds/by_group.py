@@ -41,9 +41,10 @@ PASSES = 2  # a group moved later may leave room to one moved before
 # Settings: each measures every limit on all folds, and K groups have K-fold many.
 MOST_MEASURED = 200
 
-# The key of weights in the details of an evaluation.
+# The keys of weights, and of calibrated probabilities, in the details of an evaluation.
 CLASS_WEIGHTS = "class_weights"
 TEMPERATURE = "temperature"
+CALIBRATION = "calibration"
 
 Names = NDArray[np.object_]
 Rank = tuple[Standing, float]
@@ -82,8 +83,11 @@ class Thresholds:
 
 
 def thresholds_in(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the thresholds in the log of an evaluation, by the names that a final fit takes."""
-    names = ("threshold", "group_thresholds", CLASS_WEIGHTS, TEMPERATURE)
+    """Return the thresholds in the log of an evaluation, by the names that a final fit takes.
+
+    They are thresholds of the calibrated probabilities, if it has any: these come with them.
+    """
+    names = ("threshold", "group_thresholds", CLASS_WEIGHTS, TEMPERATURE, CALIBRATION)
     return {name: details.get(name) for name in names}
 
 

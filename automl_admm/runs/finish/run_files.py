@@ -17,7 +17,7 @@ from automl_admm.data.ingest.records import ANSWERS
 from automl_admm.data.table_schema import DECIMAL
 from automl_admm.execution.task_folders import read_regular
 from automl_admm.pipelines.labels import positive_of, sorted_texts
-from automl_admm.pipelines.thresholds.by_group import CLASS_WEIGHTS, TEMPERATURE
+from automl_admm.pipelines.thresholds.by_group import CALIBRATION, CLASS_WEIGHTS, TEMPERATURE
 from automl_admm.pipelines.thresholds.single import INFINITE, say_threshold
 from automl_admm.plugins.distributions import behind_types
 from automl_admm.plugins.loading import OURS
@@ -81,6 +81,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         **prepared.answers.as_content(ANSWERS),
         "is_array": not hasattr(table.X, "columns"),
         **_thresholds(outcome.best),
+        **_calibration(outcome.best),
         **_costs(prepared.config),
         "classes": None if table.classes is None else sorted_texts(table.classes),
         "positive": None if (label := positive_of(table.classes)) is None else str(label),
@@ -128,6 +129,11 @@ def _thresholds(evaluation: Evaluation) -> dict[str, Any]:
     details = evaluation.details
     found = {name: details[name] for name in THRESHOLDS if name in details}
     return {name: _as_plain(value) for name, value in found.items()}
+
+
+def _calibration(evaluation: Evaluation) -> dict[str, Any]:
+    found = evaluation.details.get(CALIBRATION)
+    return {} if found is None else {CALIBRATION: dict(found)}
 
 
 def _as_plain(threshold: Any) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.runs.finish.model_file import rows_for_the_model
+from automl_admm.runs.saved.onnx_outputs import add_outputs, inside
 from automl_admm.runs.saved.onnx_refusal import refusal_of, refusal_of_gaps
 
 EXTRA = ("skl2onnx", "onnxruntime")
@@ -106,6 +107,7 @@ def _unwritable(pipeline: Any, frame: Any, manifest: Mapping[str, Any]) -> Confi
     """Return an error that names the first step with which a pipeline fails."""
     from sklearn.pipeline import Pipeline
 
+    pipeline = inside(pipeline)
     if _is_ensemble(pipeline):
         return ConfigurationError(
             "the ensemble cannot be written as ONNX with these columns.",
@@ -162,7 +164,8 @@ def _as_onnx(model: Any, feeds: Mapping[str, Any]) -> bytes:
     if len(set(types.values())) == 1 and not _parts_columns(model):
         inputs = [(JOINED, next(iter(types.values()))([None, len(types)]))]
     options = {"zipmap": False} if hasattr(model, "classes_") else None
-    found = to_onnx(model, initial_types=inputs, options=options, target_opset=OPSET)
+    found = to_onnx(inside(model), initial_types=inputs, options=options, target_opset=OPSET)
+    add_outputs(found.graph, model)
     return bytes(found.SerializeToString())
 
 
@@ -171,6 +174,7 @@ def _parts_columns(model: Any) -> bool:
 
     So does an ensemble if one of its pipelines does.
     """
+    model = inside(model)
     if _is_ensemble(model):
         return any(_parts_columns(member) for member in model.estimators_)
     first = model

@@ -42,6 +42,7 @@ from automl_admm.store.run_folder import RunFolder, write_atomically
 PARTS, TABLE_PARTS, MORE_FORMS = parts.__name__, table_parts.__name__, more_forms.__name__
 ROLES = "automl_admm.data.row_roles"
 WEIGHTS = "automl_admm.pipelines.weighting"
+CALIBRATED = "automl_admm.pipelines.calibrated"
 PORTIONS = "automl_admm.data.row_portions"
 # What scikit-learn itself needs, and so whoever runs the script has.
 AT_HAND = frozenset({"sklearn", "numpy", "pandas", "scipy", *sys.stdlib_module_names})
@@ -245,6 +246,9 @@ class _Script:
             f"    is_kept = {_indented(self._rows)}",
             *self._fitting(bundle, is_weighted=self._is_weighted),
         ]
+        if self.code.calibration:
+            calibrated = bundle.add(CALIBRATED, "calibrated")
+            lines.append(f"    model = {calibrated}(model, {self.code.calibration})")
         if self.code.thresholds:
             wrapped = _indented(self.code.thresholds)
             lines.append(f"    model = {wrapped}.fit(X[is_kept], y[is_kept])")
