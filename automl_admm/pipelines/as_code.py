@@ -83,6 +83,11 @@ def without_thresholds(model: Any) -> Any:
     return model.estimator.estimator if has_any else model
 
 
+def undecided(model: Any) -> Any:
+    """Return the fitted model inside of its decision thresholds and its calibration."""
+    return without_calibration(without_thresholds(model))[0]
+
+
 def expression(value: Any) -> str:
     """Return plain data as an expression of Python."""
     return _Writer().value(value, 0)

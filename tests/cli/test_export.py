@@ -234,7 +234,7 @@ def test_thresholds_and_calibrated_probabilities_are_written(
         model = calibrated(model, 1.7, -0.4, response)
     classes = np.array(sorted(["no", "yes"], key=lambda label: label == positive))
     decided = fix_threshold(model, 0.37, classes)
-    assert 0 < (decided.predict(X) != model.predict(X)).sum()
+    assert (decided.predict(X) != model.predict(X)).sum() > 0
     written = convert(decided, X, {})
     session = runtime.InferenceSession(written.content)
     (kind,) = written.inputs.values()

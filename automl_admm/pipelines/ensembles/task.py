@@ -14,7 +14,7 @@ import numpy as np
 from automl_admm.core.results import EvaluationResult
 from automl_admm.core.space import Array
 from automl_admm.execution.shared_state import unheard_warnings
-from automl_admm.pipelines.as_code import without_thresholds
+from automl_admm.pipelines.as_code import undecided
 from automl_admm.pipelines.calibration import calibrate
 from automl_admm.pipelines.cross_validation import judge_folds
 from automl_admm.pipelines.ensembles.choice import Choice, choose
@@ -119,8 +119,12 @@ class EnsembleMembers:
 
 
 def put_together(work: PipelineWork, members: EnsembleMembers) -> Any:
-    """Return the model of fitted members, pickled by other children of the same run."""
-    loaded = [without_thresholds(pickle.loads(one)) for one in members.contents]  # noqa: S301
+    """Return the model of fitted members, pickled by other children of the same run.
+
+    The single best may be among them as it would ship: its own thresholds and its calibration are
+    not those of the members, whose predictions were weighed as they are.
+    """
+    loaded = [undecided(pickle.loads(one)) for one in members.contents]  # noqa: S301
     return vote(dict(zip(members.names, loaded, strict=True)), members.weights, work.table.classes)
 
 

@@ -22,6 +22,7 @@ from automl_admm import AutoMLClassifier, AutoMLRegressor, Constraint, Limit, lo
 from automl_admm.cli.main import main
 from automl_admm.core.protocols import Finished
 from automl_admm.core.run import Stop, StopReason
+from automl_admm.pipelines.as_code import undecided
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs import pipelines
 from automl_admm.runs.finish.closing import Closing
@@ -151,7 +152,7 @@ def test_without_the_option_the_single_pipeline_ships(
     run: tuple[Any, Path], grammar: Path, tmp_path: Path
 ) -> None:
     found = gone_on(grammar, run, tmp_path / "single", ensemble=False)
-    assert isinstance(found.best_pipeline_, Pipeline)
+    assert isinstance(undecided(found.best_pipeline_), Pipeline)
     assert found.ensemble_ is None
     assert found.best_text_ == run[0].ensemble_["single"]["pipeline"]
     assert manifest_of(tmp_path / "single")["ensemble"] is None
@@ -225,7 +226,7 @@ def test_if_it_cannot_be_made_the_single_pipeline_ships(
         found = gone_on(grammar, run, tmp_path / "run")
     assert len(caplog.records) == 1
     assert found.ensemble_ is None
-    assert isinstance(found.best_pipeline_, Pipeline)
+    assert isinstance(undecided(found.best_pipeline_), Pipeline)
 
 
 def test_an_interrupt_leaves_the_single_pipeline(
