@@ -23,6 +23,7 @@ from automl_admm.pipelines.limit_values import mean_values
 from automl_admm.pipelines.predictions.checks import turn
 from automl_admm.pipelines.predictions.measured import Seen
 from automl_admm.pipelines.thresholds.by_group import CALIBRATION, Thresholds
+from automl_admm.pipelines.thresholds.elsewhere import ELSEWHERE
 from automl_admm.pipelines.thresholds.path import PATH, DecisionPath, Stop
 from automl_admm.pipelines.thresholds.single import (
     ALWAYS,
@@ -42,6 +43,8 @@ FITTED = 2
 # σ has ties beyond this, in double precision.
 STEEPEST = 30.0
 STEPS, PRECISION = 50, 1e-10
+# The shipped model rounds σ otherwise than `sigmoid` does: scores that are equal stay on one side.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +140,12 @@ def calibrate(
     more than its noise. Then every threshold is that of the calibrated probabilities. Scores and
     limits stay what they are to the last digit, else there is no calibration: so a metric or a
     limit on the probabilities themselves keeps those that it has measured. Neither is there one
-    beside limits on costs, which were measured without it, or after a part of the folds.
+    beside limits on costs, which were measured without it, after a part of the folds, or with
+    weights of the rows, which the probabilities are to follow.
     """
     is_part = len(seen) < len(work.splits)
-    if is_part or any(one.kind != "statistical" for one in work.constraints):
+    is_weighted = work.table.roles.weights is not None
+    if is_part or is_weighted or any(one.kind != "statistical" for one in work.constraints):
         return found
     rows = _Rows.of(seen)
     calibration = None if rows is None else rows.calibration(count_repeats(work.splits))
@@ -215,6 +220,8 @@ class _Rows:
         own = mover.default() if single is None else mover.move(float(single))
         every = {bar for one in stops for bar in (one.thresholds.single, *_values(one))}
         every |= {float(one) for one in groups.values()}
+        elsewhere = details.get(ELSEWHERE, ())
+        every |= {float(one["threshold"]) for one in elsewhere}
         moved = {bar: mover.move(bar) for bar in every}
         bars = {bar: one for bar, one in moved.items() if one is not None}
         if own is None or len(bars) < len(moved):
@@ -229,6 +236,8 @@ class _Rows:
         if path is not None:
             along = tuple(replace(stop, thresholds=move(stop.thresholds)) for stop in stops)
             found[PATH] = DecisionPath(path.utility, along).as_details()
+        if elsewhere:
+            found[ELSEWHERE] = [one | {"threshold": bars[one["threshold"]]} for one in elsewhere]
         return found
 
 
@@ -248,15 +257,15 @@ class _Mover:
         """Return that of scikit-learn's own decisions: by more than 0.5, or than 0."""
         here = self.calibration.chances(np.array([DEFAULTS[self.rows.response]]))
         called = self.rows.scores > DEFAULTS[self.rows.outer]
-        return self._first(called, [float(np.nextafter(here[0], math.inf))])
+        return self._first(called, [float(here[0]) * (1 + ROUNDING)])
 
     def move(self, threshold: float) -> float | None:
         """Return it by the formula where the chances are of these very scores, else by rank."""
         if math.isinf(threshold):
             return threshold
         is_formula = self.rows.response == self.rows.outer
-        here = self.calibration.chances(np.array([threshold])).tolist() if is_formula else []
-        return self._first(self.rows.scores >= threshold, here)
+        here = self.calibration.chances(np.array([threshold] if is_formula else []))
+        return self._first(self.rows.scores >= threshold, (here * (1 - ROUNDING)).tolist())
 
     def _first(self, called: Any, candidates: Sequence[float]) -> float | None:
         """Return the first that decides so, or else one between these rows; None if none does."""

@@ -97,7 +97,7 @@ def test_a_ranking_that_the_default_makes_nothing_of_is_given_a_threshold(tmp_pa
     assert found["decisions"]["recall"] > 0.5
     by_decisions = evaluated(only(work(share=0.04, scoring="accuracy"), Ranking), tmp_path)
     assert by_decisions["one_class"] == "bad"
-    assert "threshold" not in by_decisions
+    assert by_decisions["decisions"]["recall"] == 0.0
 
 
 class Ranking(DummyClassifier):
