@@ -22,7 +22,7 @@ from automl_admm.pipelines.labels import is_turned
 from automl_admm.pipelines.limit_values import mean_values
 from automl_admm.pipelines.predictions.checks import turn
 from automl_admm.pipelines.predictions.measured import Seen
-from automl_admm.pipelines.thresholds.by_group import CALIBRATION, Thresholds
+from automl_admm.pipelines.thresholds.by_group import BY_DEFAULT, CALIBRATION, Thresholds
 from automl_admm.pipelines.thresholds.elsewhere import ELSEWHERE
 from automl_admm.pipelines.thresholds.path import PATH, DecisionPath, Stop
 from automl_admm.pipelines.thresholds.single import (
@@ -36,8 +36,9 @@ from automl_admm.pipelines.thresholds.single import (
 if TYPE_CHECKING:
     from automl_admm.pipelines.work import PipelineWork
 
-# By so many standard errors the log loss has to become better.
-ERRORS = 2.0
+# By so many standard errors the log loss has to become better, and by this share of it: on very
+# many rows any two numbers are better by more than noise.
+ERRORS, LEAST_GAIN = 2.0, 0.01
 # Each fitted number makes the mean log loss on the rows it is fitted on about 1/n too small.
 FITTED = 2
 # σ has ties beyond this, in double precision.
@@ -190,7 +191,7 @@ class _Rows:
         return cls(y, scores, inner, response, outer)
 
     def calibration(self, repeats: float) -> Calibration | None:
-        """Fit it; None if it is not better by more than its noise than what is there."""
+        """Fit it; None if what is there is as good, but for noise and one part in a hundred."""
         if not np.isfinite(self.inner).all():
             return None
         numbers = fit_sigmoid(self.inner, self.y)
@@ -198,10 +199,12 @@ class _Rows:
             return None
         found = Calibration(*numbers, self.response)
         if self.outer == "predict_proba":
-            gain = self._log_losses(self.scores) - self._log_losses(found.chances(self.inner))
+            losses = self._log_losses(self.scores)
+            gain = losses - self._log_losses(found.chances(self.inner))
             # A row that stands several times among these rows counts once.
             error = float(np.std(gain)) * math.sqrt(repeats / len(gain))
-            if not float(np.mean(gain)) - FITTED * repeats / len(gain) > ERRORS * error:
+            needed = max(ERRORS * error, LEAST_GAIN * float(np.mean(losses)))
+            if not float(np.mean(gain)) - FITTED * repeats / len(gain) > needed:
                 return None
         return found
 
@@ -233,6 +236,8 @@ class _Rows:
 
         by_group = {name: bars[float(bar)] for name, bar in groups.items()}
         found = {**details, **Thresholds(own, by_group).as_details()}
+        if single is None:
+            found[BY_DEFAULT] = True
         if path is not None:
             along = tuple(replace(stop, thresholds=move(stop.thresholds)) for stop in stops)
             found[PATH] = DecisionPath(path.utility, along).as_details()

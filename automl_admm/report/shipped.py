@@ -10,6 +10,7 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
 from automl_admm.pipelines.fit_results import as_interval
 from automl_admm.pipelines.thresholds.by_group import (
+    CALIBRATION,
     name_thresholds,
     name_weights,
     thresholds_in,
@@ -135,6 +136,7 @@ def tell_shipped_thresholds(manifest: Mapping[str, Any], evaluation: Evaluation)
     if not shipped or manifest.get("evaluation") != evaluation.number:
         return None
     logged = {name: one for name, one in thresholds_in(evaluation.details).items() if one}
+    logged.pop(CALIBRATION, None)
     if {name: one for name, one in shipped.items() if one} == logged:
         return None
     words = name_thresholds(shipped) or name_weights(shipped)

@@ -19,7 +19,7 @@ from sklearn.model_selection import FixedThresholdClassifier
 
 from automl_admm.core.results import EvaluationResult
 from automl_admm.pipelines.as_code import code_of
-from automl_admm.pipelines.calibration import Calibration, fit_sigmoid, sigmoid
+from automl_admm.pipelines.calibration import Calibration, _Rows, fit_sigmoid, sigmoid
 from automl_admm.pipelines.ensembles.task import evaluate_predictions
 from automl_admm.pipelines.thresholds.by_group import CALIBRATION, thresholds_in
 from automl_admm.pipelines.thresholds.path import DecisionPath
@@ -196,6 +196,19 @@ def test_scores_become_probabilities_and_every_decision_stays(
     assert log_loss(y == labels[1], chances) < 0.6
     called = np.asarray(model.predict(X)) == labels[1]
     assert (called == (chances >= found.details["threshold"])).all()
+
+
+def test_a_gain_that_is_no_noise_but_of_no_use_changes_nothing() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=300_000)
+    chances = sigmoid(scores)
+    y = (rng.random(300_000) < sigmoid(1.05 * scores)).astype(int)
+    hardly = _Rows(y, chances, scores, "decision_function", "predict_proba")
+    assert hardly.calibration(repeats=1.0) is None
+    much = _Rows(y, sigmoid(2 * scores), 2 * scores, "decision_function", "predict_proba")
+    found = much.calibration(repeats=1.0)
+    assert found is not None
+    assert found.slope == pytest.approx(0.525, abs=0.02)
 
 
 def test_poor_probabilities_become_better_and_good_ones_stay(tmp_path: Path) -> None:

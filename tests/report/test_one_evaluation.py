@@ -139,6 +139,9 @@ def test_a_threshold_chosen_for_the_certificate_is_told_with_its_reason() -> Non
     told = "shipped at threshold 0.3441, chosen for the certificate"
     assert tell_shipped_thresholds(shipped, logged) == told
     assert tell_shipped_thresholds({**shipped, "threshold": 0.4025}, logged) is None
+    numbers = {"calibration": {"slope": 1.0, "offset": 0.0, "response": "predict_proba"}}
+    calibrated = an_evaluation(33, details={"threshold": 0.4025, **numbers})
+    assert tell_shipped_thresholds({**shipped, "threshold": 0.4025}, calibrated) is None
     assert tell_shipped_thresholds({**shipped, "evaluation": 32}, logged) is None
     never = {"evaluation": 33, "threshold": "never"}
     assert tell_shipped_thresholds(never, logged) == "shipped at threshold never"

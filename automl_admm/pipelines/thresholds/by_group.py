@@ -45,6 +45,8 @@ MOST_MEASURED = 200
 CLASS_WEIGHTS = "class_weights"
 TEMPERATURE = "temperature"
 CALIBRATION = "calibration"
+# The key that marks a threshold among calibrated probabilities as that of the plain decisions.
+BY_DEFAULT = "by_default"
 
 Names = NDArray[np.object_]
 Rank = tuple[Standing, float]
@@ -89,6 +91,16 @@ def thresholds_in(details: Mapping[str, Any]) -> dict[str, Any]:
     """
     names = ("threshold", "group_thresholds", CLASS_WEIGHTS, TEMPERATURE, CALIBRATION)
     return {name: details.get(name) for name in names}
+
+
+def thresholds_at(details: Mapping[str, Any], path: Sequence[Thresholds]) -> dict[str, Any]:
+    """Return the thresholds of the first stop of a path; those in the log without one.
+
+    The calibrated probabilities of the log are those of every stop.
+    """
+    if not path:
+        return thresholds_in(details)
+    return thresholds_in({CALIBRATION: details.get(CALIBRATION), **path[0].as_details()})
 
 
 def name_weights(details: Mapping[str, Any]) -> str:

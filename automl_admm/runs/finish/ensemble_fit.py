@@ -21,7 +21,7 @@ from automl_admm.pipelines.ensembles.choice import ERRORS
 from automl_admm.pipelines.ensembles.task import EnsembleMembers, EnsembleResult
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.shipping import PICKLE
-from automl_admm.pipelines.thresholds.by_group import Thresholds, thresholds_in
+from automl_admm.pipelines.thresholds.by_group import Thresholds, thresholds_at
 from automl_admm.runs.driving.dispatch import TaskKind
 from automl_admm.runs.finish.ensemble import Ensemble, Member
 from automl_admm.runs.finish.final_fit import Press, Refit
@@ -124,11 +124,10 @@ class EnsembleFit:
 
         It decides at the first stop, else at its own thresholds.
         """
-        details = path[0].as_details() if path else chosen.found.details
         try:
             given = {
                 "members": self._members(chosen.ensemble),
-                **thresholds_in(details),
+                **thresholds_at(chosen.found.details, path),
                 "path": tuple(path),
             }
         except AutomlAdmmError as problem:

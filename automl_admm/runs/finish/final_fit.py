@@ -16,7 +16,7 @@ from automl_admm.execution.evidence_files import FILES, read_told
 from automl_admm.pipelines.fit_results import FinalFitResult, FoldTimes
 from automl_admm.pipelines.shipped_costs import SHIPPED
 from automl_admm.pipelines.shipping import PICKLE
-from automl_admm.pipelines.thresholds.by_group import CALIBRATION, Thresholds, thresholds_in
+from automl_admm.pipelines.thresholds.by_group import Thresholds, thresholds_at
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs.driving.budget import Ledger
 from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
@@ -283,13 +283,6 @@ def _was_slow(evaluation: Evaluation, passed: Sequence[PassedOver]) -> bool:
     return bool(passed) and passed[-1].evaluation.key == evaluation.key and passed[-1].needs_time
 
 
-def details_at(evaluation: Evaluation, path: Sequence[Thresholds]) -> Mapping[str, Any]:
-    """Return the details of an evaluation at the first stop of a path, if there is one."""
-    if not path:
-        return evaluation.details
-    return {CALIBRATION: evaluation.details.get(CALIBRATION), **path[0].as_details()}
-
-
 @dataclass(frozen=True)
 class Press:
     """Makes the model of an evaluation in a child, and checks that it loads.
@@ -311,12 +304,11 @@ class Press:
         evaluation, or those of the groups, if it found any. A member of an ensemble does not ship
         by itself: it is only fitted.
         """
-        details = details_at(evaluation, path)
         arguments = {
             "ships": ships,
             "candidate": evaluation.candidate,
             "seed": self.problem.seed_of(evaluation.key),
-            **thresholds_in(details),
+            **thresholds_at(evaluation.details, path),
             "path": tuple(path),
         }
         finished = self._twice(TaskKind.REFIT, arguments, GRACE if ships else 0.0)
@@ -341,11 +333,10 @@ class Press:
         self, evaluation: Evaluation, models: bytes | None, path: Sequence[Thresholds] = ()
     ) -> Finished:
         """Ship the fold models of an evaluation, fitted now unless they are given."""
-        details = details_at(evaluation, path)
         arguments = {
             "candidate": evaluation.candidate,
             "seed": self.problem.seed_of(evaluation.key),
-            **thresholds_in(details),
+            **thresholds_at(evaluation.details, path),
             "models": models,
             "path": tuple(path),
         }

@@ -13,7 +13,7 @@ import numpy as np
 from automl_admm.core.evaluations import Evaluation, is_feasible
 from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import violation
-from automl_admm.pipelines.thresholds.by_group import thresholds_in
+from automl_admm.pipelines.thresholds.by_group import BY_DEFAULT, thresholds_in
 from automl_admm.pipelines.thresholds.elsewhere import at_other_thresholds
 
 DIGITS = 4  # of a bound that would be met: as many as a person types
@@ -167,6 +167,8 @@ def _never_met(limit: Limit, place: int, several: Sequence[Evaluation]) -> Never
 
 
 def _thresholds(evaluation: Evaluation) -> Iterable[object]:
+    if BY_DEFAULT in evaluation.details:
+        return ()
     return thresholds_in(evaluation.details).values()
 
 

@@ -98,6 +98,7 @@ def _evaluation(row: Sequence[Any], selection: Selection) -> Evaluation:
         and NUMBERS.issuperset(map(type, parsed[2].get("group_thresholds", {}).values()))
         and NUMBERS.issuperset(map(type, parsed[2].get("class_weights", {}).values()))
         and type(parsed[2].get("temperature", 1.0)) in NUMBERS
+        and _is_calibration(parsed[2].get("calibration"))
     )
     if not is_sound:
         raise ValueError
@@ -112,6 +113,14 @@ def _evaluation(row: Sequence[Any], selection: Selection) -> Evaluation:
         seconds=seconds,
         message=message,
         details=parsed[2],
+    )
+
+
+def _is_calibration(found: Any) -> bool:
+    return found is None or (
+        type(found) is dict
+        and {type(found.get(name)) for name in ("slope", "offset")} <= NUMBERS
+        and found.get("response") in ("predict_proba", "decision_function")
     )
 
 

@@ -19,6 +19,8 @@ from sklearn.model_selection import FixedThresholdClassifier
 
 from automl_admm.core.errors import StoreError
 from automl_admm.core.run import RunState
+from automl_admm.pipelines import calibration
+from automl_admm.pipelines.calibrated import without_calibration
 from automl_admm.pipelines.ensembles.choice import Choice
 from automl_admm.pipelines.thresholds.path import PATH
 from automl_admm.pipelines.work import PipelineWork
@@ -109,6 +111,22 @@ def test_an_ensemble_is_certified_at_a_threshold_of_its_own_path(certified: Any)
     fresh = table(20_000, 1)
     negative = (fresh["bad"] == "no").to_numpy()
     assert np.mean(model.predict(fresh.drop(columns="bad"))[negative] == "yes") <= 0.3
+
+
+def test_calibrated_probabilities_are_those_that_its_thresholds_are_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calibration, "ERRORS", -math.inf)
+    monkeypatch.setattr(calibration, "LEAST_GAIN", -math.inf)
+    found = run_pipelines(prepared_for(tmp_path, work_dir=tmp_path / "out"))
+    assert found.is_certified
+    assert len(found.refit.ensemble.members) > 1
+    manifest = json.loads((tmp_path / "out" / "model.json").read_text())
+    plain, numbers = without_calibration(found.model.estimator.estimator)
+    assert isinstance(plain, VotingClassifier)
+    assert numbers == tuple(manifest["calibration"].values())
+    assert manifest["threshold"] in manifest[WALKED]["details"][PATH]["thresholds"]
+    assert verify_run(RunFolder(tmp_path / "out"), ROWS, "rows.csv").differences == ()
 
 
 def test_its_certificate_is_computed_again_from_its_files(certified: Any) -> None:

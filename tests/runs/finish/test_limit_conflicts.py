@@ -97,6 +97,9 @@ def test_a_limit_that_nothing_keeps_is_told_with_the_best_value() -> None:
     found = find_conflict(log, [FPR, RECALL])
     assert say_conflict(found) == "fpr <= 0.1 is never met: the best value seen is 0.2 (#2)"
     assert [one.evaluation.number for one in found.closest] == [1], "#2 lacks a value"
+    # The threshold of plain decisions among calibrated probabilities was not chosen.
+    plain = evaluation(2, 0.2, 0.9, details={"threshold": 0.3, "by_default": True})
+    assert say_conflict(find_conflict([plain], [FPR, RECALL])) == say_conflict(found)
     unmeasured = find_conflict([evaluation(1, math.nan, 0.9)], [FPR, RECALL])
     assert say_conflict(unmeasured) == "fpr <= 0.1 has no value in any evaluation"
     assert unmeasured.closest == ()

@@ -23,7 +23,7 @@ from automl_admm.store.rescue.checking import check
 from automl_admm.store.run_folder import RunFolder, create_folder, write_json
 from automl_admm.store.sqlite import opening
 from automl_admm.store.sqlite.log import SqliteStore
-from automl_admm.store.sqlite.rows import digest, from_rows, to_row
+from automl_admm.store.sqlite.rows import RowError, digest, from_rows, to_row
 from automl_admm.store.sqlite.schema import INSERT, SELECT, create_tables
 
 DONE = Evaluation(
@@ -52,6 +52,18 @@ def test_what_is_written_is_read_back_by_another(tmp_path: Path) -> None:
     assert second.status is Status.ERROR
     assert math.isnan(second.loss)
     assert second.message == "no"
+
+
+@pytest.mark.parametrize(
+    "calibration",
+    [3, {}, {"slope": "1", "offset": 0.0}, {"slope": 1.0, "offset": 0.0, "response": "fit"}],
+)
+def test_a_calibration_that_is_none_is_found(calibration: object) -> None:
+    whole = {"slope": 1.0, "offset": 0, "response": "predict_proba"}
+    (read,) = from_rows([to_row(replace(DONE, details={"calibration": whole}))])
+    assert read.details == {"calibration": whole}
+    with pytest.raises(RowError, match="holds what no evaluation can"):
+        from_rows([to_row(replace(DONE, details={"calibration": calibration}))])
 
 
 @given(
