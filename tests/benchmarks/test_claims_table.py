@@ -42,7 +42,8 @@ def test_a_claim_stands_in_its_file_and_its_evidence_on_the_page(claim: Claim) -
     if claim.study:
         page = joined(text_of(claim.study))
         assert claim.command in page
-        assert claim.commit == MISSING or claim.commit in page
+        assert (claim.commit == MISSING) == bool(claim.came)
+        assert f"commit {claim.came}" in page if claim.came else claim.commit in page
         assert claim.control != MISSING
 
 
