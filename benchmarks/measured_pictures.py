@@ -27,6 +27,22 @@ def joint() -> str:
     return lines(chart, curves)
 
 
+def shadow_price() -> str:
+    """Draw the median multiplier by evaluations, as a share of the known price."""
+    one = table("shadow_price/course")
+    counts = [numbers_in(str(head))[0] for head in one["columns"][2:6]]
+    drawn = {"ADMM as shipped": "shipped", "unit: 10 % of the limit": "old unit"}
+    curves = {
+        f"{drawn[row[0]]}, W = {row[1]}": [
+            (count, numbers_in(cell)[0]) for count, cell in zip(counts, row[2:6], strict=True)
+        ]
+        for row in one["rows"]
+        if row[0] in drawn
+    }
+    unit = "μ / π, medians; 1 is the shadow price"
+    return lines(Chart("Multipliers and the shadow price", unit, below="evaluations"), curves)
+
+
 def z_solvers() -> str:
     """Draw the losses of whole runs, as ratios to random choice."""
     ratios = column("z_solvers/whole-runs", "ratio")
@@ -253,6 +269,7 @@ PICTURES: Mapping[str, Callable[[], str]] = {
     "racing": racing,
     "real_data": real_data,
     "rising_bandits": rising_bandits,
+    "shadow_price": shadow_price,
     "shapes": shapes,
     "short_budgets": short_budgets,
     "splits": splits,

@@ -88,6 +88,12 @@ STUDIES = {
         f"{SMALL_LIMITS} {SAMPLE} --seeds 2 --evaluations 20",
         f"{SMALL_LIMITS} --first 110 --seeds 20",
     ),
+    "shadow_price": Study(
+        "shadow_price",
+        "shadow_price",
+        "--keep OUT/shadow --seeds 1 --evaluations 20 --followed 40",
+        "--keep OUT/shadow --seeds 20 --followed 160",
+    ),
     "z_solvers": Study(
         "z_solvers",
         "z_solvers",
@@ -214,6 +220,8 @@ def main() -> int:
         how = "well" if one.code == 0 else f"code {one.code}"
         page = f"docs/benchmarks/{STUDIES[one.name].page}.md"
         print(f"{one.name:<18} {how:>6} {one.seconds:>9.0f} {one.processor:>18.0f}   {page}")
+    seconds, processor = sum(one.seconds for one in ended), sum(one.processor for one in ended)
+    print(f"{'all':<18} {'':>6} {seconds:>9.0f} {processor:>18.0f}")
     is_whole = len(names) == len(arguments.names or STUDIES)
     return 0 if is_whole and all(one.code == 0 for one in ended) else 1
 

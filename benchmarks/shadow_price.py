@@ -40,6 +40,7 @@ from admm_parts import (
 )
 from artificial_objective import commit_here
 from limits_rivals import unguarded
+from paired import Paired, compare, corrected
 from priced_problem import BASE, LIMIT, UNIT, PricedProblem
 from threadpoolctl import threadpool_limits
 
@@ -67,13 +68,20 @@ def a_tenth_of_the_limit() -> AbstractContextManager[Any]:
 
 PRICED = {"theta_solver": "gp:limits=priced"}
 PAPER = {**PRICED, "strategy": "admm:form=paper", "z_solver": "cmab:upper=0.7,prior=10"}
+# Rows of admm_parts.py that have nothing to do with prices.
+OTHERWISE_SEEN = ("n_t = 16 + 16 t", "cmab in z-min", "random θ-min", "ctpe in θ-min")
 ROWS = {
-    **VARIANTS,
+    **{name: variant for name, variant in VARIANTS.items() if name not in OTHERWISE_SEEN},
     "unit: 10 % of the limit": Variant(change=a_tenth_of_the_limit),
     "priced gp": Variant(PRICED),
     "priced gp, μ = λ = 0": Variant(PRICED, no_multipliers),
     "the papers' form": Variant(PAPER),
     "the papers' form, μ = λ = 0": Variant(PAPER, no_multipliers),
+}
+WITHOUT = {
+    "ADMM as shipped": "μ = λ = 0",
+    "priced gp": "priced gp, μ = λ = 0",
+    "the papers' form": "the papers' form, μ = λ = 0",
 }
 FOLLOWED = ("ADMM as shipped", "unit: 10 % of the limit", "priced gp", "the papers' form")
 
@@ -153,18 +161,43 @@ def jobs_of(names: Sequence[str], seeds: Sequence[int], evaluations: int) -> Ite
 
 def parts_table(runs: Mapping[str, Ended], jobs: Sequence[Job], width: float) -> Mapping[str, Any]:
     """Return the table of parts of a width."""
-    ended = {
-        name: [runs[job.key] for job in jobs if (job.name, job.width) == (name, width)]
-        for name in ROWS
-    }
+    ended = {name: _ended(runs, jobs, name, width) for name in ROWS}
     rows = table_of(
         {name: np.array([[one.loss] for one in found]) for name, found in ended.items()},
         {name: np.array([[one.share] for one in found]) for name, found in ended.items()},
     )
-    seeds = len({job.seed for job in jobs})
-    title = f"W = {width:g}: {seeds} seeds, {jobs[0].evaluations} evaluations"
+    title = f"W = {width:g}: {_shape(jobs)}"
     columns = [COLUMNS[0], "mean regret", *COLUMNS[2:]]
     return {"commit": commit_here(), "title": title, "columns": columns, "rows": rows}
+
+
+def duals_table(runs: Mapping[str, Ended], jobs: Sequence[Job]) -> Mapping[str, Any]:
+    """Return each form beside itself without multipliers, on the same problems."""
+    rows: list[list[Any]] = []
+    found: dict[str, Paired] = {}
+    for width in WIDTHS:
+        for name, other in WITHOUT.items():
+            mine, theirs = (_ended(runs, jobs, one, width) for one in (name, other))
+            found[f"{name} {width}"] = compare(
+                [one.loss for one in mine], [one.loss for one in theirs]
+            )
+            regrets = [f"{np.mean([one.loss for one in ended]):.3f}" for ended in (mine, theirs)]
+            shares = [f"{np.mean([one.share for one in ended]):.0%}" for ended in (mine, theirs)]
+            rows.append([name, f"{width:g}", *regrets, *shares])
+    told = corrected({key: pair.p for key, pair in found.items()})
+    for row, (key, pair) in zip(rows, found.items(), strict=True):
+        row += [f"{pair.wins}/{pair.losses}/{pair.ties}", f"{told[key]:.2g}"]
+    columns = ["", "W", "regret", "μ = λ = 0", "within", "μ = λ = 0", "better/worse/level", "p"]
+    title = f"with multipliers and without: {_shape(jobs)}"
+    return {"commit": commit_here(), "title": title, "columns": columns, "rows": rows}
+
+
+def _ended(runs: Mapping[str, Ended], jobs: Sequence[Job], name: str, width: float) -> list[Ended]:
+    return [runs[job.key] for job in jobs if (job.name, job.width) == (name, width)]
+
+
+def _shape(jobs: Sequence[Job]) -> str:
+    return f"{len({job.seed for job in jobs})} seeds, {jobs[0].evaluations} evaluations"
 
 
 def course_table(
@@ -182,7 +215,7 @@ def course_table(
             steps = np.median([len(one) for one in mine])
             rows.append([name, f"{width:g}", *cells, f"{last:.3f}", f"{steps:g}"])
     columns = ["", "W", *(f"μ / π after {count}" for count in shown), "λ", "iterations"]
-    title = f"{len({job.seed for job in jobs})} seeds, {most} evaluations"
+    title = f"the course: {_shape(jobs)}"
     return {"commit": commit_here(), "title": title, "columns": columns, "rows": rows}
 
 
@@ -217,6 +250,7 @@ def main() -> None:
     tables = {
         f"parts-{width:g}".replace(".", "-"): parts_table(runs, jobs, width) for width in WIDTHS
     }
+    tables["duals"] = duals_table(runs, jobs)
     tables["course"] = course_table(found, followed)
     for table in tables.values():
         print(f"\n{table['title']}")

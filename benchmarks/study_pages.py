@@ -23,6 +23,7 @@ GROUPS = {
         "admm_against_joint",
         "admm_precision",
         "admm_parts",
+        "shadow_price",
         "z_solvers",
         "theta_solvers",
         "theta_constrained",

@@ -58,6 +58,7 @@ def test_a_study_that_fails_is_named_and_the_next_one_is_run(
     said = capfd.readouterr().out
     assert re.search(r"bad +code 3 .* docs/benchmarks/z_solvers\.md", said)
     assert re.search(r"good +well .* docs/benchmarks/ctpe\.md", said)
+    assert re.search(r"^all +\d+ +\d+$", said, re.MULTILINE)
     assert (out / "good.txt").read_text() == "a table 1\n"
     assert call(monkeypatch, "good", "--out", out, "--data", tmp_path) == 0
     assert (out / "good.txt").read_text() == "a table 2\n"

@@ -64,6 +64,11 @@ def test_a_small_study_has_all_rows_and_the_course() -> None:
     rows = parts_table(runs, every, 1.0)["rows"]
     assert [row[0] for row in rows] == list(ROWS)
     assert runs[jobs[0].key].loss <= 1.0 + 1.0 / UNIT
+    pairs = [replace(job, width=w) for w in WIDTHS for job in every]
+    level = shadow_price.duals_table(
+        dict.fromkeys((job.key for job in pairs), runs[jobs[0].key]), pairs
+    )
+    assert [row[-2:] for row in level["rows"]] == [["0/0/1", "1"]] * 9
     followed = [Job(name, w, 0, 8) for w in WIDTHS for name in shadow_price.FOLLOWED]
     table = course_table({job.key: [[4, 0.5, 0.0], [8, 1.0, 0.1]] for job in followed}, followed)
     assert table["rows"][0][2:] == [
