@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from automl_admm.core.space import Array, Parameter
 
 Mask = NDArray[np.bool_]
+# Places of a category are a thousandth apart at least; rounding moves them far less.
+NEAR = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,8 @@ class Activity:
         """Return a mask of the active axes at each row; the rows lie on their grids."""
         active = np.ones(points.shape, dtype=bool)
         for hold in self.holds:
-            taken = np.isclose(points[:, [hold.parent]], hold.places, atol=1e-6).any(axis=1)
+            # `np.isclose` took half of the time of a joint search by a Parzen estimator.
+            taken = (np.abs(points[:, [hold.parent]] - hold.places) < NEAR).any(axis=1)
             # A parent comes before its children, so one pass settles chains of conditions.
             active[:, hold.axis] = active[:, hold.parent] & taken
         return active
