@@ -20,8 +20,8 @@ from automl_admm.plugins.contexts import LearningTask
 from automl_admm.plugins.loading import load_plugins
 
 # Points of a grid, by the name of the parameter without its component.
-POINTS = {"C": 5, "n_neighbors": 5, "n_components": 2}
-POINTS_OF_NUMBER, POINTS_OF_COUNT = 4, 3
+POINTS = {"C": 7, "n_neighbors": 6, "n_components": 2, "percentile": 3}
+POINTS_OF_NUMBER, POINTS_OF_COUNT = 6, 5
 
 
 def points_of(parameter: Parameter) -> int:

@@ -1,19 +1,23 @@
-"""Compare searches side by side on tables of measured pipelines, after so many evaluations each.
+"""Compare ADMM with joint searches and random search on tables of measured pipelines.
 
 Each row is a strategy with its solvers, as the command line names them; every run has the same
-start. What a run had after 32, 64, … evaluations is compared in pairs of the same table, setting
-and seed: the share of pairs in which the row is better than ADMM as shipped (a tie is half a pair),
-by a Wilcoxon test over the mean shares of the seeds, corrected by Holm. The settings of a table are
-no limits, and two limits that a tenth of its pipelines are within. A regret is the loss above the
-least one of the table within the limits; a run without anything within counts as the worst.
+start, and no search is told how long it will be. What a run had after 32, 64, … evaluations is
+compared in pairs of the same table and seed: how often ADMM as shipped has the lower loss, the
+higher, or the same, and the share of pairs that it wins (a tie is half a pair), with an exact sign
+test, corrected by Holm over the cells of a setting. The settings of a table are no limits, and two
+limits that a tenth of its pipelines are within. A regret is the loss above the least one of the
+table within the limits, in hundredths; a run without anything within counts as the worst.
 
-    python benchmarks/table_study.py --tables default-ionosphere --keep runs.jsonl --first 100
+    python benchmarks/table_study.py --tables default-vehicle paper-a3-pc4 --keep runs.jsonl
+
+SMAC ends after 128 evaluations and Optuna after 64: the cost of a proposal grows with each.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
@@ -21,30 +25,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from admm_parts import interval, shares_better
 from artificial_objective import commit_here
-from paired import corrected
-from scipy.stats import wilcoxon
+from paired import Paired, compare, corrected
 from table_objective import table_of
 from table_runs import Ended, Method, run, tight_limits
 
 SHIPPED = "ADMM as shipped"
-COUNTS = (16, 32, 64, 128)
+COUNTS = (32, 64, 128, 256)
 METHODS = {
     SHIPPED: Method(),
     "joint tpe": Method("joint", "tpe"),
     "joint ctpe": Method("joint", "ctpe"),
+    "joint smac": Method("joint", "smac"),
     "joint optuna": Method("joint", "optuna"),
     "joint random": Method("joint", "random"),
-    "ADMM, n_t = 4 + 4 t": Method("admm:first=4,step=4"),
-    "ADMM, n_t = 8 + 8 t": Method("admm:first=8,step=8"),
-    "ADMM, best-first": Method(z_solver="best-first"),
-    "ADMM, policy": Method(z_solver="policy"),
-    "ADMM, rbf": Method(theta_solver="rbf"),
 }
+LONGEST = {"joint smac": 128, "joint optuna": 64}
 SETTINGS = {"no limits": None, "a tenth within": 0.1}
-COLUMNS = ["", "setting", *(f"regret after {count}" for count in COUNTS)]
-COLUMNS += ["within", "share better (95 %)", "p (Holm)"]
+
+TITLES = {
+    "regrets": "mean regret (in hundredths) after so many evaluations",
+    "pairs": "share of pairs that ADMM as shipped wins, wins/losses/ties",
+}
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,13 @@ class Job:
         """Search."""
         share, table = SETTINGS[self.setting], table_of(self.table)
         limits = () if share is None else tight_limits(table, share)
-        return run(METHODS[self.name], self.table, limits, self.seed, COUNTS)
+        return run(METHODS[self.name], self.table, limits, self.seed, self.counts)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The numbers of evaluations after which the run is looked at."""
+        last = LONGEST.get(self.name, COUNTS[-1])
+        return tuple(count for count in COUNTS if count <= last)
 
 
 def perform(job: Job) -> tuple[str, Ended]:
@@ -82,64 +90,105 @@ def jobs_of(arguments: argparse.Namespace) -> Iterator[Job]:
                     yield Job(name, table, setting, seed)
 
 
-def read_runs(path: Path) -> dict[str, Ended]:
+@dataclass(frozen=True)
+class Kept:
+    """A run on file, and the commit it was made at."""
+
+    ended: Ended
+    commit: str
+
+
+def read_runs(path: Path) -> dict[str, Kept]:
     """Return the runs that were made, by the key of their job; a torn last line is none."""
     found = {}
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
         try:
-            key, ended = json.loads(line)
+            key, ended, commit = json.loads(line)
         except ValueError:
             continue
-        found[key] = Ended(tuple(ended["best"]), tuple(ended["within"]), ended["seconds"])
+        run = Ended(tuple(ended["best"]), tuple(ended["within"]), ended["seconds"])
+        found[key] = Kept(run, commit)
     return found
 
 
 def make_runs(jobs: Sequence[Job], path: Path, processes: int) -> None:
     """Make the runs that are missing, and append each to the file when it ends."""
-    known = read_runs(path)
+    known, commit = read_runs(path), commit_here()
     missing = [job for job in jobs if job.key not in known]
     with get_context("spawn").Pool(processes) as pool, path.open("a", encoding="utf-8") as file:
         file.write("\n")  # ends a line that was cut off
         for key, ended in pool.imap(perform, missing):
-            file.write(json.dumps([key, asdict(ended)]) + "\n")
+            file.write(json.dumps([key, asdict(ended), commit]) + "\n")
             file.flush()
 
 
-def regrets(jobs: Sequence[Job], runs: Mapping[str, Ended]) -> np.ndarray:
-    """Return the regrets of jobs, a row each, a column for each count."""
-    rows = []
-    for job in jobs:
+def regrets(jobs: Sequence[Job], runs: Mapping[str, Kept]) -> np.ndarray:
+    """Return the regrets of jobs, a row each, a column for each count; NaN if it ended before."""
+    rows = np.full((len(jobs), len(COUNTS)), math.nan)
+    for row, job in zip(rows, jobs, strict=True):
         table, share = table_of(job.table), SETTINGS[job.setting]
         limits = () if share is None else tight_limits(table, share)
         worst = float(np.nanmax(table.columns["loss"]))
-        best = np.minimum(runs[job.key].best, worst)
-        rows.append(best - table.least(limits))
-    return np.array(rows)
-
-
-def rows_of(jobs: Sequence[Job], runs: Mapping[str, Ended], setting: str) -> list[list[Any]]:
-    """Return the rows of a setting; pairs are judged over all counts."""
-    names = list(dict.fromkeys(job.name for job in jobs))
-    seeds = len({job.seed for job in jobs})
-    mine = {n: [j for j in jobs if j.name == n and j.setting == setting] for n in names}
-    found = {name: regrets(of, runs) for name, of in mine.items()}
-    by_seed = {name: values.reshape(seeds, -1) for name, values in found.items()}
-    shares = {n: shares_better(v, by_seed[SHIPPED]) for n, v in by_seed.items() if n != SHIPPED}
-    tests = {
-        name: float(wilcoxon(one - 0.5).pvalue) if np.any(one != 0.5) else 1.0
-        for name, one in shares.items()
-    }
-    told, rows = corrected(tests), []
-    for name in names:
-        ended = [runs[job.key] for job in mine[name]]
-        within = np.mean([one.within[-1] / COUNTS[-1] for one in ended])
-        row = [name, setting, *(f"{value:.4f}" for value in found[name].mean(axis=0))]
-        row.append(f"{within:.0%}")
-        if name != SHIPPED:
-            low, high = interval(shares[name])
-            row += [f"{shares[name].mean():.2f} ({low:.2f} to {high:.2f})", f"{told[name]:.2g}"]
-        rows.append(row + [""] * (len(COLUMNS) - len(row)))
+        best = runs[job.key].ended.best
+        row[: len(best)] = np.minimum(best, worst) - table.least(limits)
     return rows
+
+
+Regrets = Mapping[str, np.ndarray]
+
+
+def by_method(jobs: Sequence[Job], runs: Mapping[str, Kept], setting: str) -> Regrets:
+    """Return the regrets of each method at a setting, its rows in the same order of pairs."""
+    here = [job for job in jobs if job.setting == setting]
+    names = dict.fromkeys(job.name for job in here)
+    return {name: regrets([job for job in here if job.name == name], runs) for name in names}
+
+
+def regret_rows(found: Regrets) -> list[list[str]]:
+    """Return the mean regrets of each method, in hundredths."""
+    return [[name, *map(_hundredths, values.mean(axis=0))] for name, values in found.items()]
+
+
+def _hundredths(value: float) -> str:
+    return "-" if math.isnan(value) else f"{100.0 * value:.2f}"
+
+
+def pair_rows(found: Regrets) -> list[list[str]]:
+    """Return ADMM against each method after each count, tests corrected over all cells."""
+    cells: dict[str, Paired] = {}
+    for name, values in found.items():
+        columns = zip(COUNTS, found[SHIPPED].T, values.T, strict=True)
+        cells |= {
+            f"{name} {count}": compare(ours.tolist(), theirs.tolist())
+            for count, ours, theirs in columns
+            if name != SHIPPED and not np.isnan(theirs).any()
+        }
+    told = corrected({cell: paired.p for cell, paired in cells.items()})
+    shown = {cell: f"{_share(paired)} (p {told[cell]:.2g})" for cell, paired in cells.items()}
+    names = [name for name in found if name != SHIPPED]
+    return [[name, *(shown.get(f"{name} {count}", "-") for count in COUNTS)] for name in names]
+
+
+def _share(paired: Paired) -> str:
+    """Return the share of pairs won, a tie as half a pair, and wins, losses and ties."""
+    count = paired.wins + paired.losses + paired.ties
+    share = (paired.wins + 0.5 * paired.ties) / count
+    return f"{share:.0%}, {paired.wins}/{paired.losses}/{paired.ties}"
+
+
+def tables_of(jobs: Sequence[Job], runs: Mapping[str, Kept], about: str) -> dict[str, Any]:
+    """Return the tables of a study: regrets and pairs of each setting."""
+    tables: dict[str, Any] = {}
+    shared = {
+        "commit": ", ".join(sorted({runs[job.key].commit for job in jobs})),
+        "columns": ["", *(str(count) for count in COUNTS)],
+    }
+    for place, setting in enumerate(SETTINGS):
+        found = by_method(jobs, runs, setting)
+        for kind, rows in (("regrets", regret_rows(found)), ("pairs", pair_rows(found))):
+            title = f"{TITLES[kind]}, {setting}: {about}"
+            tables[f"{kind}-{place}"] = {**shared, "title": title, "rows": rows}
+    return tables
 
 
 def main() -> None:
@@ -154,16 +203,16 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="a JSON file for the table")
     arguments = parser.parse_args()
     arguments.methods = list(dict.fromkeys([SHIPPED, *arguments.methods]))
-    commit, jobs = commit_here(), list(jobs_of(arguments))
+    jobs = list(jobs_of(arguments))
     make_runs(jobs, arguments.keep, arguments.processes)
-    runs = read_runs(arguments.keep)
-    rows = [row for setting in SETTINGS for row in rows_of(jobs, runs, setting)]
-    for row in [COLUMNS, *rows]:
-        print(" | ".join(map(str, row)))
+    about = f"{', '.join(arguments.tables)}; {arguments.seeds} seeds from {arguments.first}"
+    tables = tables_of(jobs, read_runs(arguments.keep), about)
+    for table in tables.values():
+        print(f"\n{table['title']}; commit {table['commit']}")
+        for row in [table["columns"], *table["rows"]]:
+            print(" | ".join(row))
     if arguments.write:
-        title = f"{', '.join(arguments.tables)}: {arguments.seeds} seeds from {arguments.first}"
-        table = {"commit": commit, "title": title, "columns": COLUMNS, "rows": rows}
-        text = json.dumps({"tables": {"searches": table}}, ensure_ascii=False, indent=1)
+        text = json.dumps({"tables": tables}, ensure_ascii=False, indent=1)
         arguments.write.write_text(text + "\n", encoding="utf-8")
 
 

@@ -64,8 +64,8 @@ def test_a_grid_has_every_pipeline_once_and_its_text_is_that_of_the_same_place(
 ) -> None:
     every = list(grid.every())
     texts = [grid.text(candidate) for candidate in every]
-    # 2 orders count only with both modules: 1 + 1 + 2 + 2 · 2 ways to prepare, 1 + 4 estimators.
-    assert len(texts) == len(set(texts)) == 8 * 5
+    # 2 orders count only with both modules: 1 + 1 + 2 + 2 · 2 ways to prepare, 1 + 6 estimators.
+    assert len(texts) == len(set(texts)) == 8 * 7
     first = next(text for text in texts if "qda" in text)
     assert "shrinkage=0.001" in first
     assert grid.text(Candidate(every[0].selection, every[0].theta, fidelity=0.5)) == texts[0]
@@ -143,7 +143,7 @@ def test_what_was_measured_before_a_stop_is_not_measured_again(
     rows = measure_all(second, path, math.inf)  # type: ignore[arg-type]
     assert rows is not None
     assert set(second.asked) == set(rows) - set(first.asked)
-    assert len(rows) == 40
+    assert len(rows) == 56
     assert measure_all(Measuring(grid), tmp_path / "late.jsonl", -1.0) is None  # type: ignore[arg-type]
 
 
@@ -175,8 +175,8 @@ def test_a_search_of_a_table_ends_with_its_best_pipeline_within_the_limits(
 ) -> None:
     limits = tight_limits(table, 0.5)
     method = Method(strategy, "random", "random")
-    done = evaluations_of(method, table, limits, seed=1, most=40)
-    assert len({evaluation.key for evaluation in done}) == len(done) == 40
+    done = evaluations_of(method, table, limits, seed=1, most=56)
+    assert len({evaluation.key for evaluation in done}) == len(done) == 56
     inside = [one.loss for one in done if one.ok and limits[0].holds(one.constraints[0])]
     assert min(inside) == table.least(limits)
     assert table.within(limits).mean() == pytest.approx(0.5, abs=0.1)
