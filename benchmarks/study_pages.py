@@ -24,6 +24,7 @@ GROUPS = {
         "admm_precision",
         "admm_parts",
         "shadow_price",
+        "table_searches",
         "z_solvers",
         "theta_solvers",
         "theta_constrained",

@@ -115,6 +115,8 @@ def make_runs(jobs: Sequence[Job], path: Path, processes: int) -> None:
     """Make the runs that are missing, and append each to the file when it ends."""
     known, commit = read_runs(path), commit_here()
     missing = [job for job in jobs if job.key not in known]
+    if not missing:
+        return
     with get_context("spawn").Pool(processes) as pool, path.open("a", encoding="utf-8") as file:
         file.write("\n")  # ends a line that was cut off
         for key, ended in pool.imap(perform, missing):
