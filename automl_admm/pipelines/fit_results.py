@@ -84,7 +84,8 @@ class FinalFitResult:
     not be measured on held-out rows, `held_out_problem` says why; it ships nevertheless. Who loads
     the shipped file with skops has to trust its `types`. `code` builds the pipeline again. `costs`
     are the values of limits on an ensemble, NaN for those that its predictions tell. At the places
-    `one_sided` on a path of thresholds it calls all rows of the search the same.
+    `one_sided` on a path of thresholds it calls all rows of the search the same. `seen_loss` is its
+    loss on rows that it learned from.
     """
 
     files: Mapping[str, str] = field(default_factory=dict)
@@ -102,6 +103,7 @@ class FinalFitResult:
     peak_mb: float = math.nan
     costs: tuple[float, ...] = ()
     one_sided: tuple[int, ...] = ()
+    seen_loss: float = math.nan
 
     def as_json(self) -> dict[str, Any]:
         """Return the mapping that the executor hands to the parent process."""
@@ -128,6 +130,7 @@ class FinalFitResult:
             peak_mb=float(found.get("peak_mb", math.nan)),
             costs=tuple(found.get("costs", ())),
             one_sided=tuple(found.get("one_sided", ())),
+            seen_loss=float(found.get("seen_loss", math.nan)),
         )
 
 

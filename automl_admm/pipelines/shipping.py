@@ -27,7 +27,7 @@ from automl_admm.pipelines.predictions.decisions import (
     only_class,
     rates_of,
 )
-from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.pipelines.predictions.measured import Table, score_of
 from automl_admm.pipelines.score_interval import score_interval
 from automl_admm.pipelines.shipped_costs import SHIPPED, is_fact, measure_costs
 from automl_admm.pipelines.thresholds.by_group import Thresholds
@@ -44,6 +44,8 @@ EVIDENCE = "evidence.json"
 STOPS = "stops.json"
 PICKLE = "model.pickle"
 ROWS_ASKED = 10_000
+# A fit that went wrong shows on few rows.
+ROWS_SEEN = 2_000
 
 
 def ship(
@@ -89,7 +91,20 @@ def ship_single(
     In the search they were those of fits on fewer rows: a tree of all rows may be larger.
     """
     found = ship(work, pipeline, fit_seconds, folder, path)
-    return replace(found, costs=measure_costs(work, pipeline, is_fact, folder, fit_seconds))
+    costs = measure_costs(work, pipeline, is_fact, folder, fit_seconds)
+    return replace(found, costs=costs, seen_loss=seen_loss(work, pipeline))
+
+
+def seen_loss(work: PipelineWork, pipeline: Any) -> float:
+    """Return the loss on rows that a model learned from, so many at most; NaN if it has none."""
+    rows = np.random.default_rng(0).permutation(len(work.table.y))[:ROWS_SEEN]
+    try:
+        with unheard_warnings():
+            return work.metric.loss(score_of(work.metric, pipeline, work.table.part(np.sort(rows))))
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001 - a component or a metric is anybody's code
+        return math.nan
 
 
 def ship_decided(

@@ -67,6 +67,7 @@ from automl_admm.pipelines.searched_share import (
 from automl_admm.pipelines.shipping import (
     PICKLE,
     load_shipped,
+    seen_loss,
     ship,
     ship_decided,
     ship_single,
@@ -209,8 +210,9 @@ class PipelineWork:
             ship_it = ship if candidate is None else ship_single
             return ship_it(self, pipeline, seconds, folder, path)
         write_pickle(pipeline, folder)
-        files = hash_files([folder / PICKLE])
-        return FinalFitResult(files, fit_seconds=seconds, peak_mb=peak_mb())
+        files, peak = hash_files([folder / PICKLE]), peak_mb()
+        loss = seen_loss(self, pipeline)
+        return FinalFitResult(files, fit_seconds=seconds, peak_mb=peak, seen_loss=loss)
 
     def fit_folds(
         self,

@@ -30,6 +30,7 @@ from automl_admm.runs.finish.kept_predictions import (
     KeptPredictions,
     are_probabilities,
 )
+from automl_admm.runs.finish.passed_over import worse_than_unseen
 from automl_admm.runs.finish.ways import Expect
 from automl_admm.runs.prepare.preparation import Preparation
 
@@ -205,13 +206,21 @@ class EnsembleFit:
             if self._is_over:
                 return False
             finished = self.press.fit(evaluation, ships=False)
-            if finished.status is Status.SUCCESS:
+            if finished.status is Status.SUCCESS and not self._went_wrong(evaluation, finished):
                 self.fitted[evaluation.key] = finished
                 continue
             self.failed.add(evaluation.key)
-            if not self.press.closing.is_cut_short:
+            if finished.status is not Status.SUCCESS and not self.press.closing.is_cut_short:
                 _tell(f"evaluation {evaluation.number} is left out of the ensemble", finished)
         return all(one.evaluation.key in self.fitted for one in ensemble.members)
+
+    @staticmethod
+    def _went_wrong(evaluation: Evaluation, finished: Finished) -> bool:
+        loss = FinalFitResult.from_json(finished.result).seen_loss
+        passed = worse_than_unseen(evaluation, loss)
+        if passed is not None:
+            logger.warning("the ensemble is made without #%d: %s", evaluation.number, passed.reason)
+        return passed is not None
 
     def _assemble(self, chosen: Chosen) -> tuple[Refit, Finished] | None:
         """Put the members together; None if the whole fails, or breaks a limit."""

@@ -30,6 +30,7 @@ from automl_admm.runs.finish.passed_over import (
     not_fitted,
     say_end,
     too_long,
+    worse_than_unseen,
 )
 from automl_admm.runs.finish.ways import Expect, FoldWays, Way, Ways, with_costs
 from automl_admm.search.protocol import SearchProblem
@@ -192,8 +193,9 @@ def refit_best(
     """Fit the best evaluation possible in the time left; after a failure, the next.
 
     The last seconds are not spent on a fit expected to take longer; the fold models of the best, if
-    they are there, come before the next. A model outside the limits on facts, as fitted, gives way
-    to the next; if all are outside, the closest ships. After an interrupt and without a pipeline,
+    they are there, come before the next. A model outside the limits on facts, as fitted, or worse
+    on its own rows than out of fold, gives way to the next; if all do, the closest ships. After an
+    interrupt and without a pipeline,
     the user is told of the interrupt and of nothing else.
     """
     press, ways = Press(problem, dispatch, closing), Ways(expect, folds)
@@ -204,11 +206,10 @@ def refit_best(
     for way in _in_order(ranked, closing, ways, passed):
         finished = press.make(way, folds)
         refit = _refit_of(way, finished, folds, passed)
-        broken = (
-            None
-            if refit is None
-            else newly_outside(way.evaluation, refit.evaluation, problem.limits)
-        )
+        broken = None
+        if refit is not None:
+            broken = newly_outside(way.evaluation, refit.evaluation, problem.limits)
+            broken = broken or worse_than_unseen(way.evaluation, refit.measured.seen_loss)
         if refit is not None and broken is None:
             better = if_better(passed, refit.evaluation, problem.limits)
             return replace(refit, passed_over=better), finished

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from automl_admm.core.evaluations import Evaluation, Status, is_feasible
 from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished
@@ -14,6 +16,9 @@ from automl_admm.core.ranking import rank
 
 # A sentence names so many; `model.json` has all of them.
 MOST_NAMED = 3
+# A model may be worse on the rows that it learned from by this part of its loss, and by so many
+# standard errors.
+WORSE, ERRORS = 0.5, 3.0
 OUT_OF_TIME = frozenset({Status.TIMEOUT, Status.CANCELLED})
 
 
@@ -77,6 +82,24 @@ def newly_outside(
     if not is_feasible(evaluation, limits):
         return None
     return outside_as_fitted(evaluation, limits, as_fitted.constraints)
+
+
+def worse_than_unseen(evaluation: Evaluation, seen_loss: float) -> PassedOver | None:
+    """Pass over an evaluation whose model is worse on its own rows than out of fold.
+
+    A fit may diverge on all rows though it did not on those of the folds, as boosting with a large
+    learning rate does. It is worse if its loss there exceeds that out of fold by half of it and by
+    three standard errors of the folds. None without a loss there, and if it is not worse.
+    """
+    scores = np.array(evaluation.details.get("scores", ()), dtype=float)
+    error = float(np.std(scores, ddof=1)) / math.sqrt(len(scores)) if len(scores) > 1 else 0.0
+    allowed = evaluation.loss + WORSE * abs(evaluation.loss) + ERRORS * error
+    # NaN is not larger than anything.
+    if not seen_loss > allowed:
+        return None
+    told = "its fit on all rows went wrong: on rows that it learned from its loss is "
+    told += f"{seen_loss:.4g}, on others it was {evaluation.loss:.4g}"
+    return PassedOver(evaluation, told, needs_time=False)
 
 
 def say_end(finished: Finished) -> str:

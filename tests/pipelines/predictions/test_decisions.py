@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.dummy import DummyClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from automl_admm import AutoMLClassifier, InfeasibleError
 from automl_admm.cli.main import main
@@ -88,6 +89,14 @@ def test_never_and_always_stay_so_when_the_model_is_fitted_again(
     assert called == {found["one_class"]}
     assert result.one_class == found["one_class"]
     seen(f"threshold {found['threshold']}, all rows called {called}, marked one_class")
+
+
+def test_a_final_fit_tells_the_loss_on_its_own_rows(tmp_path: Path) -> None:
+    for model, loss in ((prior, 0.5), (DecisionTreeClassifier, 0.0)):
+        used = only(work(), model)
+        for ships in (True, False):
+            found = used.refit(default_start(used.space.space), 0, tmp_path, ships=ships)
+            assert found.seen_loss == loss
 
 
 def test_a_ranking_that_the_default_makes_nothing_of_is_given_a_threshold(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from automl_admm.runs.finish.passed_over import (
     if_better,
     say_passed_over,
     too_long,
+    worse_than_unseen,
 )
 from automl_admm.search.protocol import SearchProblem
 
@@ -44,13 +45,22 @@ def evaluation(number: int, loss: float, size: float, fit_seconds: float = 0.1) 
 
 
 class Fitting:
-    """Fits what it is told to; the candidates in `failing` time out, others have these `sizes`."""
+    """Fits what it is told to; the candidates in `failing` time out, others have these `sizes`.
+
+    Their losses on their own rows are those `seen`.
+    """
 
     workers = 1
 
-    def __init__(self, failing: set[float], sizes: Mapping[float, float] | None = None) -> None:
+    def __init__(
+        self,
+        failing: set[float],
+        sizes: Mapping[float, float] | None = None,
+        seen: Mapping[float, float] | None = None,
+    ) -> None:
         self.failing = failing
         self.sizes = sizes or {}
+        self.seen = seen or {}
         self.tasks: list[Task] = []
 
     def submit(self, task: Task) -> None:
@@ -60,8 +70,10 @@ class Fitting:
         task = self.tasks[-1]
         if task.arguments["candidate"].theta[0] in self.failing:
             return [Finished(task.number, Status.TIMEOUT, message="killed after 1 s")]
-        size = self.sizes.get(task.arguments["candidate"].theta[0], math.nan)
-        return [Finished(task.number, Status.SUCCESS, {"fit_seconds": 0.1, "costs": (size,)})]
+        name = task.arguments["candidate"].theta[0]
+        told = {"costs": (self.sizes.get(name, math.nan),)}
+        told["seen_loss"] = self.seen.get(name, math.nan)
+        return [Finished(task.number, Status.SUCCESS, {"fit_seconds": 0.1, **told})]
 
     def kill(self, number: int) -> None: ...
 
@@ -112,6 +124,34 @@ def test_a_model_outside_the_limits_on_facts_as_fitted_makes_way_for_the_next() 
         "Evaluation #1 is better than what ships: fitted on all rows it is outside the limits "
         "(size <= 2: 2.5)."
     )
+
+
+def test_a_model_worse_on_its_own_rows_than_out_of_fold_makes_way_for_the_next() -> None:
+    """A fit may diverge on all rows, though none did in the folds."""
+    ranked = [evaluation(1, 0.1, 1.0), evaluation(2, 0.2, 1.0)]
+    executor = Fitting(set(), seen={1.0: 0.4, 2.0: 0.25})
+    found, _ = refit_best(PROBLEM, ranked, Dispatcher(executor), expect, ending_in(60))
+    assert found.evaluation.number == 2
+    (passed,) = found.passed_over
+    assert passed.reason.endswith("its loss is 0.4, on others it was 0.1")
+    # If all went wrong, the best ships all the same.
+    executor = Fitting(set(), seen={1.0: 0.4, 2.0: 0.4})
+    found, _ = refit_best(PROBLEM, ranked, Dispatcher(executor), expect, ending_in(60))
+    assert found.evaluation.number == 1
+    assert not found.passed_over
+
+
+@pytest.mark.parametrize(
+    ("scores", "seen_loss", "is_worse"),
+    [((0.9, 0.9), 0.14, False), ((0.9, 0.9), 0.16, True), ((0.8, 1.0), 0.4, False)],
+    ids=["a little", "clearly", "within the noise of the folds"],
+)
+def test_a_loss_on_its_own_rows_is_worse_by_more_than_half_and_noise(
+    scores: tuple[float, ...], seen_loss: float, is_worse: bool
+) -> None:
+    one = replace(evaluation(1, 0.1, 1.0), details={"scores": scores})
+    assert (worse_than_unseen(one, seen_loss) is not None) == is_worse
+    assert worse_than_unseen(one, math.nan) is None
 
 
 def test_if_all_are_outside_as_fitted_the_closest_ships_as_it_is() -> None:
