@@ -54,8 +54,9 @@ class InRange:
 class GapOf:
     """The papers' disparate impact with any measure s.
 
-    On one fold d = max_g s(g) − min_g s(g) over the groups g (A43); an evaluation averages it over
-    its folds, as all that it measures: D = 1/K Σ_k d_k (A44).
+    On one fold d = max_g s(g) − min_g s(g) over the groups g (A43). Over K folds the papers have
+    the mean of the folds' gaps, D = 1/K Σ_k d_k (A44); an evaluation has the gap of the groups'
+    means (`mean_over_folds`), which is never larger and not made of the noise of few rows.
     """
 
     function: ConstraintFunction

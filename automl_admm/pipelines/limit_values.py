@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from automl_admm.core.errors import InvalidOutcome
 from automl_admm.core.evidence import Evidence, as_evidence
+from automl_admm.core.fold_means import mean_over_folds
 from automl_admm.core.messages import say_error
 from automl_admm.core.unknown_values import explain_unknown
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
@@ -73,11 +72,15 @@ def value_or_nan(constraint: Constraint, part: EvaluatedPipeline) -> float:
 def mean_values(
     constraints: Sequence[Constraint], parts: Sequence[EvaluatedPipeline]
 ) -> list[float]:
-    """Return the values of the limits, each the mean of the folds that it is measured on."""
-    found: list[list[float]] = [[] for _ in constraints]
+    """Return the values of the limits, each the mean of the folds that it is measured on.
+
+    Every fold needs a value of its own.
+    """
+    found: list[list[Evidence]] = [[] for _ in constraints]
     for number, part in enumerate(parts, start=1):
         fold = f" in fold {number} of {len(parts)}" if len(parts) > 1 else ""
         for constraint, values in zip(constraints, found, strict=True):
             if not (constraint.first_fold and values):
-                values.append(value_of(constraint, evidence_of(constraint, part, fold), fold))
-    return [float(np.mean(values)) for values in found]
+                values.append(evidence_of(constraint, part, fold))
+                value_of(constraint, values[-1], fold)
+    return [mean_over_folds(values) for values in found]

@@ -15,9 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.core.fold_means import means_over_folds
 from automl_admm.core.space import Array
 from automl_admm.pipelines.thresholds.class_costs import ClassCosts, tempered
-from automl_admm.pipelines.thresholds.single import Aimed, Fold, Standing, standing, violation
+from automl_admm.pipelines.thresholds.single import (
+    Aimed,
+    Fold,
+    Standing,
+    standing,
+    violation,
+)
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 
 # The weight of one class is multiplied by 2 to these powers while the others stay.
@@ -93,8 +100,8 @@ class _Trial:
             decide_by_weights(fold.part.predictions, weights, self.cost) for fold in self.folds
         ]
         pairs = zip(self.folds, decided, strict=True)
-        values: Array = np.array([fold.of_decisions(one) for fold, one in pairs], dtype=float)
-        broken = violation(self.aimed, values.mean(axis=0))
+        values = means_over_folds([fold.evidence(one) for fold, one in pairs])
+        broken = violation(self.aimed, values)
         is_one = len(np.unique(np.concatenate(decided))) == 1
         found = standing(broken, is_one_sided=is_one)
         distance = float(np.abs(np.log(weights)).sum())

@@ -17,7 +17,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from automl_admm.core.evidence import as_evidence
+from automl_admm.core.evidence import Estimate, Evidence, as_evidence
+from automl_admm.core.fold_means import means_over_folds
 from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array
 from automl_admm.pipelines.labels import is_turned, positive_of
@@ -184,12 +185,12 @@ class Fold:
 
     def values(self, threshold: float | Array) -> list[float]:
         """Return the values of the limits."""
-        return self.of_decisions(decide(self.part, threshold).decisions)
+        return [float(one.value) for one in self.evidence(decide(self.part, threshold).decisions)]
 
-    def of_decisions(self, decisions: Any) -> list[float]:
-        """Return the values of the limits for any decisions."""
+    def evidence(self, decisions: Any) -> list[Evidence]:
+        """Return the evidence of the limits for any decisions."""
         decided = replace(self.part, decisions=decisions)
-        return [_value(function, decided) for function in self.functions]
+        return [_evidence(function, decided) for function in self.functions]
 
 
 def _settled(function: ConstraintFunction, part: EvaluatedPipeline) -> ConstraintFunction:
@@ -327,9 +328,7 @@ INFINITE: Mapping[Any, float] = MappingProxyType(
 def mean_values(folds: Sequence[Fold], thresholds: Sequence[float | Array]) -> Array:
     """Return each limit's mean value over the folds, with a threshold for each fold."""
     pairs = zip(folds, thresholds, strict=True)
-    rows = [fold.values(threshold) for fold, threshold in pairs]
-    found: Array = np.array(rows, dtype=float).mean(axis=0)
-    return found
+    return means_over_folds([one.evidence(decide(one.part, bar).decisions) for one, bar in pairs])
 
 
 def balanced_accuracy(folds: Sequence[Fold], thresholds: Sequence[float | Array]) -> float:
@@ -355,17 +354,19 @@ def violation(aimed: Sequence[Aimed], values: Array) -> float:
     return sum(_excess(one.limit, float(value)) for one, value in pairs)
 
 
-def _value(function: ConstraintFunction, part: EvaluatedPipeline) -> float:
-    """Return the value; NaN if its function fails, so that this threshold is not chosen.
+def _evidence(function: ConstraintFunction, part: EvaluatedPipeline) -> Evidence:
+    """Return the evidence; NaN if its function fails, so that this threshold is not chosen.
 
     The evaluation measures the limits at the chosen threshold again, and reports failures.
     """
     try:
-        return float(as_evidence(function(part)).value)
+        found = as_evidence(function(part))
+        # A value may be computed, and fail, as late as here.
+        return found if math.isfinite(found.value) else Estimate(math.nan)
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001 - a limit is anybody's code
-        return math.nan
+        return Estimate(math.nan)
 
 
 def _excess(limit: Limit, value: float) -> float:

@@ -23,6 +23,7 @@ from automl_admm.builtin.constraints.fairness import (
 )
 from automl_admm.constraints.group_classifier import GroupThresholdClassifier
 from automl_admm.constraints.group_comparison import GapOf, Grouped
+from automl_admm.core.fold_means import mean_over_folds
 from automl_admm.core.results import EvaluationResult
 from automl_admm.pipelines.thresholds import by_group as group_thresholds
 from automl_admm.pipelines.thresholds.by_group import (
@@ -63,11 +64,11 @@ def worth(
     """(violation, −balanced accuracy), as in the order that thresholds are chosen by."""
     pairs = zip(parts, names_of(parts), strict=True)
     decided = [decide(one, thresholds.of_rows(names)) for one, names in pairs]
-    values = [[one.constraint.function(p).value for one in aimed] for p in decided]
+    values = [mean_over_folds([one.constraint.function(p) for p in decided]) for one in aimed]
     y = np.concatenate([one.y for one in decided])
     yes = np.concatenate([one.decisions for one in decided])
     merit = balanced_accuracy_score(y, yes)
-    return violation(aimed, np.mean(values, axis=0)), -float(merit)
+    return violation(aimed, np.array(values)), -float(merit)
 
 
 APART = part(["f"] * 4 + ["m"] * 4, [0, 0, 1, 1] * 2, [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9])
