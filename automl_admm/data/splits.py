@@ -35,6 +35,9 @@ FOLDS = 4
 HOLDOUT = 0.25
 # From here on a quarter is rows enough to rank pipelines, for a quarter of the fits.
 ROWS_FOR_HOLDOUT = 4000
+# Within limits the same rows choose the thresholds and tell the values: by a quarter of so few rows
+# a model is within them by luck, and outside on the next rows.
+ROWS_FOR_HOLDOUT_IN_LIMITS = 20_000
 
 
 def make_splits(
@@ -44,20 +47,24 @@ def make_splits(
     seed: int = 0,
     groups: Sequence[Any] = (),
     roles: Roles = NO_ROLES,
+    *,
+    in_limits: bool = False,
 ) -> tuple[Split, ...]:
     """Make pairs of training and validation rows.
 
     `cv` is a number of folds, a share of rows to hold out, a splitter of scikit-learn, or pairs
     of row numbers. None stands for 4 folds (fewer if a class has fewer rows) below 4 000 rows, of
-    few rows dealt several times, and for a quarter held out from there on. Classes keep their
-    shares, and one of a single row is always learned from. So do classes within groups, of which
-    every entry of `groups` names one for each row; a part without any could not be measured.
+    few rows dealt several times, and for a quarter held out from there on; from 20 000 rows on if
+    limits are measured on these rows, `in_limits`. Classes keep their shares, and one of a single
+    row is always learned from. So do classes within groups, of which every entry of `groups` names
+    one for each row; a part without any could not be measured.
 
     By their `roles`, rows that belong together are on one side, and later ones are validated.
     """
     kinds = _Kinds.of(_classes(y, task), groups, roles)
     if cv is None:
-        return kinds.by_default(groups, seed)
+        most = ROWS_FOR_HOLDOUT_IN_LIMITS if in_limits else ROWS_FOR_HOLDOUT
+        return kinds.by_default(groups, seed, most)
     # True is an integer to Python, and a text an iterable.
     if isinstance(cv, bool | str):
         raise _unusable(cv)
@@ -117,8 +124,8 @@ class _Kinds:
             clustered = Clustered.of(roles.clusters, strata, classes)
         return cls(classes, strata, roles, clustered)
 
-    def by_default(self, groups: Sequence[Any], seed: int) -> tuple[Split, ...]:
-        if len(self.classes) >= ROWS_FOR_HOLDOUT:
+    def by_default(self, groups: Sequence[Any], seed: int, most: int) -> tuple[Split, ...]:
+        if len(self.classes) >= most:
             splits: tuple[Split, ...] = (self.held_out(HOLDOUT, seed),)
         else:
             # Only one order of time goes forward.

@@ -132,13 +132,18 @@ def read_request(folder: RunFolder, changed: Mapping[str, Any]) -> RunConfig:
 
 
 def kept_cv(config: RunConfig) -> Any:
-    """Return the way to split: a run of an older version goes on with the folds that it had."""
+    """Return the way to split: a run goes on with the folds that it had.
+
+    The default of an older version was another one, and so may be that of other limits.
+    """
     if config.cv is not None or not config.resumed or config.place is None:
         return config.cv
     folder = RunFolder(config.place)
     settings = folder.read(folder.settings)["settings"]
     folds = settings.get("folds")
-    if "split" in settings or folds is None:
+    # Few rows are dealt several times, whatever the limits.
+    is_default = settings.get("split", f"{folds} folds") != f"{folds} folds"
+    if folds is None or (is_default and folds > 1):
         return None
     return int(folds) if folds > 1 else HOLDOUT
 

@@ -24,6 +24,8 @@ def test_few_rows_are_folded_in_four_and_many_are_held_out():
     assert [len(valid) for _, valid in splits] == [1000, 1000, 1000, 999]
     ((train, valid),) = make_splits(np.arange(4000) % 2, "classification")
     assert (len(train), len(valid)) == (3000, 1000)
+    assert len(make_splits(np.arange(4000) % 2, "classification", in_limits=True)) == 4
+    assert len(make_splits(np.arange(20_000) % 2, "classification", in_limits=True)) == 1
 
 
 def test_every_fold_has_its_share_of_every_class():

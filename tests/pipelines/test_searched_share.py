@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,10 @@ def table() -> tuple[pd.DataFrame, pd.Series]:
 @pytest.fixture(scope="module", params=["plain", "limited"])
 def prepared(request: Any) -> Preparation:
     limits = ("accuracy >= 0.1",) if request.param == "limited" else ()
-    config = RunConfig(
-        "tiny", time_budget=60.0, test_size=0.2, searched_rows=400, constraints=limits
-    )
-    return prepare(config, *table())
+    # By default so few rows are folded within limits, and all of them are needed at once.
+    cv = 0.25 if limits else None
+    config = RunConfig("tiny", time_budget=60.0, test_size=0.2, searched_rows=400, cv=cv)
+    return prepare(replace(config, constraints=limits), *table())
 
 
 def first_part(work: PipelineWork) -> Any:

@@ -28,7 +28,7 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.options import OPTIONS, PipelineOptions, options_of
 from automl_admm.runs.prepare.preparation import prepare
-from automl_admm.runs.saved_request import read_request
+from automl_admm.runs.saved_request import kept_cv, read_request
 from automl_admm.runs.session.run_json import write_settings
 from automl_admm.store.run_folder import RunFolder
 
@@ -189,6 +189,25 @@ def test_a_folder_with_the_keys_of_an_older_version_is_read(rows: Any, tmp_path:
     rewritten(folder, to_older)
     back = read_request(folder, {})
     assert {name: getattr(back, name) for name in KEPT} == dict(KEPT)
+
+
+@pytest.mark.parametrize(
+    ("settings", "way"),
+    [
+        ({"folds": 4, "split": "4 folds"}, 4),
+        ({"folds": 1, "split": "1000 of 4000 rows held out"}, 0.25),
+        ({"folds": 8, "split": "4 folds, 2 times: of 300 rows one deal ranks by chance"}, None),
+        ({"folds": 4}, 4),
+        ({}, None),
+    ],
+)
+def test_a_run_goes_on_with_its_folds_whatever_limits_or_defaults_are_now(
+    settings: dict[str, Any], way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RunFolder, "read", lambda _folder, _path: {"settings": settings})
+    assert kept_cv(RunConfig(work_dir=tmp_path, resumed=True)) == way
+    assert kept_cv(RunConfig(work_dir=tmp_path, resumed=True, cv=3)) == 3
+    assert kept_cv(RunConfig(work_dir=tmp_path)) is None
 
 
 def test_a_value_of_another_kind_is_damage_told_in_one_line(rows: Any, tmp_path: Path) -> None:

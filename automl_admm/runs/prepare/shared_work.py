@@ -146,7 +146,9 @@ def _work(known: Known, metric: Metric, table: Table) -> PipelineWork:
     """Return the work on the rows of the search, and their splits."""
     config, constraints = known.config, known.constraints
     groups, seed = _groups_of(constraints, table), config.random_state
-    splits = make_splits(table.y, known.task, kept_cv(config), seed, groups, table.roles)
+    in_limits = any(one.kind == "statistical" for one in constraints)
+    given = table.y, known.task, kept_cv(config), seed, groups, table.roles
+    splits = make_splits(*given, in_limits=in_limits)
     return PipelineWork(
         space=known.grammar.pipelines,
         table=table,

@@ -74,7 +74,8 @@ def test_without_a_clock_or_with_a_least_share_all_rows_are_searched(
 
 
 def test_limits_are_measured_on_all_validation_rows(table: Any) -> None:
-    limited = RunConfig("tiny", time_budget=20.0, constraints=("accuracy >= 0.1",))
+    given = {"time_budget": 20.0, "cv": 0.25}
+    limited = RunConfig("tiny", constraints=("accuracy >= 0.1",), **given)
     assert sizes(prepare(limited, *table))[1] == 2000
 
 
