@@ -17,8 +17,8 @@ from automl_admm.core.ranking import rank
 # A sentence names so many; `model.json` has all of them.
 MOST_NAMED = 3
 # A model may be worse on the rows that it learned from by this part of its loss, and by so many
-# standard errors.
-WORSE, ERRORS = 0.5, 3.0
+# standard errors; a loss near 0 has no room in itself.
+WORSE, ERRORS, ROOM = 0.5, 3.0, 0.05
 OUT_OF_TIME = frozenset({Status.TIMEOUT, Status.CANCELLED})
 
 
@@ -88,12 +88,12 @@ def worse_than_unseen(evaluation: Evaluation, seen_loss: float) -> PassedOver | 
     """Pass over an evaluation whose model is worse on its own rows than out of fold.
 
     A fit may diverge on all rows though it did not on those of the folds, as boosting with a large
-    learning rate does. It is worse if its loss there exceeds that out of fold by half of it and by
-    three standard errors of the folds. None without a loss there, and if it is not worse.
+    learning rate does. It is worse if its loss there exceeds that out of fold by half of it, three
+    standard errors of the folds and 0.05. None without a loss there, and if it is not worse.
     """
     scores = np.array(evaluation.details.get("scores", ()), dtype=float)
     error = float(np.std(scores, ddof=1)) / math.sqrt(len(scores)) if len(scores) > 1 else 0.0
-    allowed = evaluation.loss + WORSE * abs(evaluation.loss) + ERRORS * error
+    allowed = evaluation.loss + WORSE * abs(evaluation.loss) + ERRORS * error + ROOM
     # NaN is not larger than anything.
     if not seen_loss > allowed:
         return None
