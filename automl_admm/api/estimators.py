@@ -40,6 +40,7 @@ from automl_admm.data.python_rows import (
 )
 from automl_admm.data.unique_names import with_unique_names
 from automl_admm.execution.server.early_server import started_early
+from automl_admm.pipelines.labels import accuracy_of_decided, leaves_undecided
 from automl_admm.plugins.records import LearningTask
 from automl_admm.runs.cancelling import cancellers
 from automl_admm.runs.config import RunConfig, count_workers
@@ -132,7 +133,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         return outcome
 
     def predict(self, X: Any) -> Any:
-        """Predict with the best pipeline."""
+        """Predict with the best pipeline; a row that it leaves undecided has the label None."""
         rows = self._validated_rows(X)
         return self.best_pipeline_.predict(rows)
 
@@ -318,6 +319,15 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
         check_classification_targets(plain_target(y))
         super().fit(X, y, sensitive_features, sample_weight, groups, time)
         return self
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of the best pipeline on the rows that it decides; NaN without any.
+
+        It decides all rows unless a limit such as `abstain <= 5 %` lets it leave some.
+        """
+        if not leaves_undecided(self.best_pipeline_):
+            return float(super().score(X, y, sample_weight))
+        return accuracy_of_decided(self.predict(X), y, sample_weight)
 
     @property
     def classes_(self) -> Any:

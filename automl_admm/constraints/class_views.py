@@ -5,7 +5,7 @@ Every measure of two classes thereby measures any class, and a comparison of gro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -15,18 +15,8 @@ from automl_admm.constraints.group_comparison import GapOf, Grouped, InRange, Ra
 from automl_admm.constraints.parse import LimitCode
 from automl_admm.constraints.syntax import ClassOption
 from automl_admm.core.errors import ConfigurationError, suggest
-from automl_admm.core.evidence import (
-    F1,
-    Average,
-    Evidence,
-    Gap,
-    Largest,
-    Rate,
-    Ratio,
-    Smallest,
-    Weighted,
-    as_evidence,
-)
+from automl_admm.core.evidence import Average, Evidence, Largest, Smallest, as_evidence
+from automl_admm.core.named_rows import name_rows
 from automl_admm.grammar.diagnostics import Diagnostic, render
 from automl_admm.pipelines.labels import place_of
 from automl_admm.pipelines.thresholds.single import response_of
@@ -155,17 +145,7 @@ def _number(option: ClassOption, labels: Sequence[object], text: str) -> int:
 
 def _named(evidence: Evidence, labels: Sequence[str]) -> Evidence:
     """Return evidence that names its rows by their class instead of as positive ones."""
-    if isinstance(evidence, Rate | Weighted | F1):
-        return replace(evidence, of=_words(evidence.of, labels))
-    if isinstance(evidence, Gap | Ratio):
-        return replace(evidence, groups=_all_named(evidence.groups, labels))
-    if isinstance(evidence, Largest | Smallest | Average):
-        return replace(evidence, parts=_all_named(evidence.parts, labels))
-    return evidence
-
-
-def _all_named(parts: Mapping[str, Evidence], labels: Sequence[str]) -> dict[str, Evidence]:
-    return {name: _named(part, labels) for name, part in parts.items()}
+    return name_rows(evidence, lambda of: _words(of, labels))
 
 
 def _words(of: str, labels: Sequence[str]) -> str:

@@ -55,6 +55,7 @@ def gap_of(base: ConstraintPlugin) -> ConstraintPlugin:
         target=base.target,
         uses_decisions=base.uses_decisions,
         takes_weights=base.takes_weights,
+        counts_undecided=base.counts_undecided,
     )
 
 
@@ -76,4 +77,5 @@ def ratio_of(base: ConstraintPlugin) -> ConstraintPlugin:
         target=base.target,
         uses_decisions=base.uses_decisions,
         takes_weights=base.takes_weights,
+        counts_undecided=base.counts_undecided,
     )

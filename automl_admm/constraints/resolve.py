@@ -246,6 +246,7 @@ def constraint_of(
         first_fold=plugin.first_fold,
         declared=DeclaredRange(plugin.lowest, plugin.highest, names.provider(written.measure)),
         asks_model=plugin.changing is not None,
+        counts_undecided=plugin.counts_undecided,
     )
 
 

@@ -18,7 +18,10 @@ WIDTH = 92
 INDENT = "    "
 SHORT = 30  # characters of an item that may stand beside others
 SPLITTERS = "sklearn.model_selection."  # they keep their arguments, and have no `get_params`
-THRESHOLDS = ("FixedThresholdClassifier", "GroupThresholdClassifier", "WeightedClassifier")
+THRESHOLDS = (
+    *("FixedThresholdClassifier", "GroupThresholdClassifier"),
+    *("WeightedClassifier", "AbstainingClassifier"),
+)
 
 
 class NotWritableError(Exception):

@@ -141,12 +141,13 @@ def calibrate(
     more than its noise. Then every threshold is that of the calibrated probabilities. Scores and
     limits stay what they are to the last digit, else there is no calibration: so a metric or a
     limit on the probabilities themselves keeps those that it has measured. Neither is there one
-    beside limits on costs, which were measured without it, after a part of the folds, or with
-    weights of the rows, which the probabilities are to follow.
+    beside limits on costs, which were measured without it, after a part of the folds, with weights
+    of the rows, which the probabilities are to follow, or where rows may be left undecided.
     """
     is_part = len(seen) < len(work.splits)
     is_weighted = work.table.roles.weights is not None
-    if is_part or is_weighted or any(one.kind != "statistical" for one in work.constraints):
+    is_barred = is_part or is_weighted or any(one.allows_undecided for one in work.constraints)
+    if is_barred or any(one.kind != "statistical" for one in work.constraints):
         return found
     rows = _Rows.of(seen)
     calibration = None if rows is None else rows.calibration(count_repeats(work.splits))

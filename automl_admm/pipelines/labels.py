@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from automl_admm.core.errors import ConfigurationError
 
 SHOWN = 12
+# The number of a row that a model leaves undecided; its label is None.
+UNDECIDED = -1
 
 
 def number_classes(y: Any, positive: object = None) -> tuple[Any, Any]:
@@ -31,6 +34,53 @@ def number_classes(y: Any, positive: object = None) -> tuple[Any, Any]:
     place = _place_of(positive, labels)
     order = np.array([*(other for other in range(len(labels)) if other != place), place])
     return labels[order], np.argsort(order)[numbers]
+
+
+def leaves_undecided(model: Any) -> bool:
+    """Return True for a model that may predict None for a row."""
+    return bool(getattr(model, "leaves_undecided", False))
+
+
+def are_decided(labels: Any) -> Any:
+    """Tell for each predicted label if it is one; a row left undecided has None."""
+    found = np.asarray(labels)
+    if found.dtype != object:
+        return np.ones(len(found), dtype=bool)
+    nothing: Any = None
+    return np.asarray(found != nothing, dtype=bool)
+
+
+def number_decided(labels: Any, number: Callable[[Any], Any]) -> Any:
+    """Return the numbers of predicted labels, and UNDECIDED for rows without one."""
+    found, is_decided = np.asarray(labels), are_decided(labels)
+    if is_decided.all():
+        return number(found)
+    numbers = np.full(len(found), UNDECIDED, dtype=np.intp)
+    if is_decided.any():
+        numbers[is_decided] = number(found[is_decided])
+    return numbers
+
+
+def label_decided(numbers: Any, classes: Any) -> Any:
+    """Return the labels of class numbers as objects, None for UNDECIDED."""
+    found = np.full(len(numbers), None, dtype=object)
+    is_decided = numbers != UNDECIDED
+    found[is_decided] = np.asarray(classes)[numbers[is_decided]]
+    return found
+
+
+def accuracy_of_decided(told: Any, y: Any, weights: Any = None) -> float:
+    """Return the accuracy on the rows with a label other than None; NaN without any."""
+    from sklearn.metrics import accuracy_score
+    from sklearn.utils import column_or_1d
+
+    decided = np.flatnonzero(are_decided(told))
+    if not len(decided):
+        return float("nan")
+    # As a list, so that labels have their own type again: scikit-learn takes no objects for it.
+    known = np.array(np.asarray(told)[decided].tolist())
+    counted = None if weights is None else np.asarray(weights)[decided]
+    return float(accuracy_score(column_or_1d(y)[decided], known, sample_weight=counted))
 
 
 def sorted_order(classes: Any) -> Any:

@@ -31,7 +31,9 @@ from automl_admm.pipelines.predictions.measured import Table, score_of
 from automl_admm.pipelines.score_interval import score_interval
 from automl_admm.pipelines.shipped_costs import SHIPPED, is_fact, measure_costs
 from automl_admm.pipelines.thresholds.by_group import Thresholds
-from automl_admm.pipelines.thresholds.decider import bar_of, fix, scores_of
+from automl_admm.pipelines.thresholds.cuts import cut_scores, has_both
+from automl_admm.pipelines.thresholds.decider import bar_of, scores_of
+from automl_admm.pipelines.thresholds.fixed import fix
 from automl_admm.pipelines.thresholds.path import moves
 from automl_admm.pipelines.thresholds.single import decide
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
@@ -126,8 +128,8 @@ def _one_sided(work: PipelineWork, pipeline: Any, path: Sequence[Thresholds]) ->
     table = work.table.part(np.sort(rows))
     with unheard_warnings():
         scores = scores_of(pipeline, table)
-    called = [scores >= bar_of(one, table, work.rule) for one in path]
-    return tuple(place for place, yes in enumerate(called) if yes.all() or not yes.any())
+    decided = (cut_scores(scores, bar_of(one, table, work.rule)) for one in path)
+    return tuple(place for place, one in enumerate(decided) if not has_both(one))
 
 
 def _decided_of_all(work: PipelineWork, pipeline: Any, seconds: float) -> str | None:

@@ -6,7 +6,6 @@ search, `refit` for the shipped model.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -76,7 +75,8 @@ from automl_admm.pipelines.shipping import (
 from automl_admm.pipelines.step_times import StepTimes
 from automl_admm.pipelines.thresholds.by_group import GroupRule, Thresholds
 from automl_admm.pipelines.thresholds.cost import Cost
-from automl_admm.pipelines.thresholds.decider import Decider, fix
+from automl_admm.pipelines.thresholds.decider import Decider
+from automl_admm.pipelines.thresholds.fixed import fix
 from automl_admm.pipelines.thresholds.single import aimed_decisions
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
@@ -256,22 +256,15 @@ class PipelineWork:
         return ship_whole(self, model, members.fit_seconds, members.peak_mb, folder, path)
 
     def fixed(
-        self,
-        pipeline: Any,
-        threshold: float | None = None,
-        group_thresholds: Mapping[str, float] | None = None,
-        class_weights: Mapping[str, float] | None = None,
-        temperature: float | None = None,
-        calibration: Mapping[str, Any] | None = None,
+        self, pipeline: Any, calibration: Mapping[str, Any] | None = None, **thresholds: Any
     ) -> Any:
         """Return a fitted pipeline with its calibration and its thresholds, if it has any."""
         if calibration is not None:
             found = Calibration.from_details(calibration)
             pipeline = found.around(pipeline, self.table.classes)
-        if threshold is None and not class_weights:
+        chosen = Thresholds.from_details(thresholds)
+        if chosen is None:
             return pipeline
-        single = math.nan if threshold is None else threshold
-        chosen = Thresholds(single, group_thresholds or {}, class_weights or {}, temperature or 1.0)
         return fix(pipeline, chosen, self.table.classes, self.rule, self.cost)
 
     def reload(self, content: bytes, folder: Path) -> Mapping[str, Any]:
@@ -335,7 +328,8 @@ class PipelineWork:
         """Return what chooses the thresholds of decisions, for the limits and the cost."""
         limits = self.aims or tuple(constraint.limit for constraint in self.constraints)
         aimed = aimed_decisions(self.constraints, limits)
-        return Decider(self.metric, aimed, self.rule, count_repeats(self.splits), self.cost)
+        most = next((one.limit.bound for one in aimed if one.constraint.allows_undecided), 0.0)
+        return Decider(self.metric, aimed, self.rule, count_repeats(self.splits), self.cost, most)
 
     def threads(self) -> AbstractContextManager[object]:
         """Return a context with the number of threads that fits the table."""

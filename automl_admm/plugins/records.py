@@ -160,6 +160,10 @@ class ConstraintPlugin(RecordWithOptions):
     With `takes_weights` a statistical function heeds `weights`, the weights of the rows, if there
     are any; data with weights refuse a limit without it.
 
+    With `counts_undecided` it is about rows that the model leaves undecided, which have −1 in
+    `decisions`: limiting it from above, without groups, allows the model to leave some. All other
+    measures of decisions are then given the decided rows alone.
+
     `timed_calls` is the number of calls timed in the search: a final fit with more of them
     (`EvaluatedPipeline.calls`) is given more time. A cost that `adds_up` is for an ensemble about
     the sum of those of its members, as latency is; others are measured on the whole alone. With
@@ -186,6 +190,7 @@ class ConstraintPlugin(RecordWithOptions):
     uses_decisions: bool = True
     takes_weights: bool = False
     rows_apart: bool = False
+    counts_undecided: bool = False
     timed_calls: int = 0
     adds_up: bool = False
     first_fold: bool = False
@@ -233,7 +238,7 @@ class Constraint:
     part of the rows then has some of each group. With `of_baseline` the bound is so many times the
     value of the first pipeline of the search, and unknown before that is measured. A value outside
     the `declared` range makes an evaluation invalid. One that `asks_model` is measured on rows that
-    it changes.
+    it changes, and one that `counts_undecided` is about rows without a decision.
     """
 
     limit: Limit
@@ -250,6 +255,12 @@ class Constraint:
     first_fold: bool = False
     declared: DeclaredRange | None = None
     asks_model: bool = False
+    counts_undecided: bool = False
+
+    @property
+    def allows_undecided(self) -> bool:
+        """Return True for a limit that lets the model leave rows undecided."""
+        return self.counts_undecided and self.groups is None
 
     @property
     def is_told(self) -> bool:

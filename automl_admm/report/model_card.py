@@ -24,6 +24,7 @@ from automl_admm.report.sections import limits as limits_section
 from automl_admm.report.sections import verdict as verdict_section
 from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView
+from automl_admm.runs.finish.decision_summary import say_undecided
 from automl_admm.runs.provenance import LIBRARIES
 from automl_admm.store.run_folder import write_output
 
@@ -133,6 +134,8 @@ def _of_model(view: RunView, model: Shipped, manifest: Mapping[str, Any]) -> Ite
         yield f"| {safe(view.metric)} on {rows} | {numbers.score(model.held_out_score)} |"
     if manifest.get("positive") is not None:
         yield f"| positive class | {safe(manifest['positive'])} |"
+    if (undecided := say_undecided(manifest)) is not None:
+        yield f"| leaves undecided | {safe(undecided)} |"
     versions = ", ".join(f"{name} {one}" for name, one in manifest["versions"].items())
     yield f"| versions | {safe(versions)} |"
     yield f"| SHA-256 of the model | {safe(manifest['sha256'])} |\n"
@@ -183,6 +186,8 @@ def _of_use(view: RunView, manifest: Mapping[str, Any]) -> Iterator[str]:
     yield "## Use\n"
     yield "With the folder of the run:\n"
     yield USE
+    if say_undecided(manifest) is not None:
+        yield "A row that the model leaves undecided has the prediction `None`.\n"
     needed, file = _needed(manifest), safe(view.folder.model.name)
     is_ours = any(package.startswith(PACKAGE) for package in _packages(manifest))
     alone = "" if is_ours else "Without this package, "

@@ -19,6 +19,7 @@ from automl_admm.report.pipeline_differences import SideBySide, put_side_by_side
 from automl_admm.report.sections.failures import trace_of
 from automl_admm.report.shipped import shipped_of, tell_shipped_thresholds
 from automl_admm.report.view import RunView
+from automl_admm.runs.finish.decision_summary import say_undecided
 from automl_admm.runs.session.iterations import read_iterations
 from automl_admm.runs.standings import Standing
 
@@ -118,6 +119,7 @@ class Explained:
     folds: Folds
     threshold: float | str | None
     group_thresholds: dict[str, float | str]
+    undecided: str | None
     decisions: dict[str, float | None]
     limits: tuple[LimitMeasured, ...]
     seconds: Seconds
@@ -180,6 +182,7 @@ def explain(view: RunView, key: str) -> Explained:
             str(group): _threshold(value)
             for group, value in (one.details.get("group_thresholds") or {}).items()
         },
+        undecided=say_undecided(one.details),
         decisions=dict(one.details.get("decisions") or {}),
         limits=_limits(view, standing),
         seconds=_seconds(one),

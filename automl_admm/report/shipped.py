@@ -12,6 +12,7 @@ from automl_admm.pipelines.fit_results import as_interval
 from automl_admm.pipelines.thresholds.by_group import (
     CALIBRATION,
     name_thresholds,
+    name_undecided,
     name_weights,
     thresholds_in,
 )
@@ -139,7 +140,7 @@ def tell_shipped_thresholds(manifest: Mapping[str, Any], evaluation: Evaluation)
     logged.pop(CALIBRATION, None)
     if {name: one for name, one in shipped.items() if one} == logged:
         return None
-    words = name_thresholds(shipped) or name_weights(shipped)
+    words = name_thresholds(shipped) or name_weights(shipped) or name_undecided(shipped)
     words = words or say_threshold(shipped["threshold"]).removeprefix("at ")
     why = ", chosen for the certificate" if manifest.get("certificate_sha256") else ""
     return f"shipped at threshold {words}{why}"

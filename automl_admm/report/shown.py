@@ -107,6 +107,8 @@ DETAILS_SHOWN = record(
         "default_score": nullable(real),
         "decisions": mapping_of(nullable(real)),
         "group_thresholds": mapping_of(real),
+        "lower_threshold": real,
+        "least_share": real,
         "other_thresholds": list_of(
             record({"threshold": real, "values": list_of(real), "loss": real}, {})
         ),

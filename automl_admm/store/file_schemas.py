@@ -172,6 +172,8 @@ _MODEL = record(
         "class_weights": mapping_of(real),
         "temperature": real,
         "calibration": record({"slope": real, "offset": real, "response": text}),
+        "lower_threshold": real,
+        "least_share": real,
         "passed_over": nullable(PASSED_OVER),
         "ensemble": nullable(ENSEMBLE),
         "untested": nullable(text),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from automl_admm.builtin.constraints import (
+    abstention,
     by_setting,
     model_size,
     monotone,
@@ -32,6 +33,7 @@ def constraints() -> Iterable[ConstraintPlugin]:
     yield from model_size.constraints()
     yield from by_setting.constraints()
     yield from rates.constraints()
+    yield from abstention.constraints()
     yield from groups.constraints()
     yield from probabilities.constraints()
     yield from score_correlation.constraints()

@@ -75,6 +75,8 @@ def _facts(found: Explained) -> Iterator[Fact]:
         yield "limit", _limit(limit)
     if found.threshold is not None or found.decisions:
         yield "decisions", _decisions(found)
+    if found.undecided is not None:
+        yield "undecided", found.undecided
     if found.shipped_at is not None:
         yield "model", f"{found.shipped_at}; the values here are those of the search's own choice"
     if found.fidelity < 1:

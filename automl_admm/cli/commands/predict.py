@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import click
@@ -34,6 +35,7 @@ from automl_admm.data.reading.streams import title_of
 from automl_admm.data.reading.tables import place_in
 from automl_admm.data.reading.unpacking import PACKED_SUFFIXES
 from automl_admm.data.writing import WRITERS, open_writer
+from automl_admm.pipelines.labels import leaves_undecided
 from automl_admm.runs.finish.model_file import (
     load_model,
     read_rows,
@@ -45,6 +47,8 @@ from automl_admm.store.output_files import open_output
 from automl_admm.store.run_folder import RunFolder
 
 BLOCK = 1 << 20
+# Types of pandas with empty cells, by the kind of the labels.
+NULLABLE = MappingProxyType({"i": "Int64", "u": "UInt64", "f": "Float64", "b": "boolean"})
 
 
 @add_options(*(run_option(option) for option in FILE_OPTIONS))
@@ -89,8 +93,9 @@ def command(
     """Predict DATA (a table in a file, or -) with the pipeline of the run folder RUN.
 
     Each row has a line with the prediction, and the probabilities of classes if the pipeline has
-    them. FILE is Parquet if its name ends in .parquet, JSON lines if in .jsonl, and CSV otherwise.
-    DATA may be larger than the memory; FILE is there when all rows are predicted, or not at all.
+    them; a row that the model leaves undecided has an empty prediction. FILE is Parquet if its name
+    ends in .parquet, JSON lines if in .jsonl, and CSV otherwise. DATA may be larger than the
+    memory; FILE is there when all rows are predicted, or not at all.
     """
     if (intervals is None) != (calibrate is None):
         raise ConfigurationError("intervals need both --intervals SHARE and --calibrate FILE.")
@@ -111,8 +116,11 @@ def command(
     rows = TrainedRows.of_model(manifest)
     chunks = rows.read_chunks(data, given, keep)
     unknown: Counter[str] = Counter()
+    undecided: Counter[bool] = Counter()
     parts = (
-        _with_kept(_predictions(model, _seen(model, frame, unknown), width), kept)
+        _with_kept(
+            _counted(_predictions(model, _seen(model, frame, unknown), width), undecided), kept
+        )
         for frame, kept in chunks
     )
     if output is None:
@@ -121,7 +129,29 @@ def command(
         with open_output(output) as stream:
             count = _write(stream, suffix_of(output), parts)
         say(f"{count} predictions in {output}")
+    if leaves_undecided(model):
+        told = f"{undecided[True]} of {undecided.total()} rows are left undecided"
+        say(f"{told}: their prediction is empty", err=True)
     _warn_of(unknown)
+
+
+def _counted(predictions: Any, undecided: Counter[bool]) -> Any:
+    """Return the predictions, and count those that are empty."""
+    undecided.update(predictions["prediction"].isna().tolist())
+    return predictions
+
+
+def _in_one_type(model: Any, labels: Any) -> Any:
+    """Return labels in a type that holds empty ones, the same whichever rows are undecided.
+
+    A column of objects has the type of its first rows in a Parquet file.
+    """
+    if not leaves_undecided(model):
+        return labels
+    import pandas as pd
+
+    kind = pd.api.types.pandas_dtype(model.classes_.dtype).kind
+    return pd.array(labels, dtype=NULLABLE.get(kind, "object"))
 
 
 def _seen(model: Any, frame: Any, unknown: Counter[str]) -> Any:
@@ -246,7 +276,7 @@ def _predictions(model: Any, frame: Any, half_width: float | None = None) -> Any
     import pandas as pd
 
     with rows_for_the_model():
-        columns = {"prediction": model.predict(frame)}
+        columns = {"prediction": _in_one_type(model, model.predict(frame))}
         if half_width is not None:
             columns["lower"] = columns["prediction"] - half_width
             columns["upper"] = columns["prediction"] + half_width

@@ -23,8 +23,8 @@ from automl_admm.pipelines.fit_results import say_interval
 from automl_admm.pipelines.thresholds.by_group import name_thresholds, name_weights
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.progress.visible_text import in_a_line
+from automl_admm.runs.finish import decision_summary
 from automl_admm.runs.finish.certified_ensemble import may_be_certified
-from automl_admm.runs.finish.decision_summary import decisions_of_outcome, say_class_costs
 from automl_admm.runs.finish.demands import LONGER
 from automl_admm.runs.finish.limit_prices import binding, price_limits
 from automl_admm.runs.finish.of_folds import ASKED
@@ -62,8 +62,9 @@ def summarise(outcome: PipelineResult) -> Summary:
         "of_folds": None if refit.of_folds is None else refit.of_folds.as_content(),
         "thresholds": name_thresholds(outcome.best.details),
         "class_weights": name_weights(outcome.best.details),
+        "undecided": decision_summary.say_undecided(outcome.best.details),
         "decisions": _decisions(outcome),
-        "class_costs": say_class_costs(outcome),
+        "class_costs": decision_summary.say_class_costs(outcome),
         "one_class": refit.one_class,
         "metric": prepared.metric.name,
         "validation_score": outcome.score,
@@ -116,7 +117,7 @@ def _share_read(share: str | None) -> float:
 
 def _decisions(outcome: PipelineResult) -> dict[str, Any] | None:
     """Return the positive class, the threshold and the rates of the shipped model for JSON."""
-    found = decisions_of_outcome(outcome)
+    found = decision_summary.decisions_of_outcome(outcome)
     if found is None:
         return None
     known = asdict(found) | {"said": str(found)}
@@ -352,6 +353,8 @@ def _deciding_lines(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "decides", summary["class_costs"]
     if summary["class_weights"]:
         yield "weighs classes", summary["class_weights"]
+    if summary["undecided"] is not None:
+        yield "undecided", summary["undecided"]
 
 
 def _time_line(summary: Summary) -> str:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from automl_admm.core.evaluations import ONE_CLASS
 from automl_admm.pipelines.build import predict_scores
+from automl_admm.pipelines.labels import UNDECIDED, leaves_undecided, number_decided
 from automl_admm.pipelines.predictions.checks import (
     check_predictions,
     check_probabilities,
@@ -31,10 +33,14 @@ LEAST_SECONDS = 0.5
 
 
 def decisions_of(pipeline: Any, rows: Table) -> Any:
-    """Return the predictions of the rows as class numbers; as a rule they are known already."""
+    """Return the predictions of the rows as class numbers; as a rule they are known already.
+
+    A row that a model leaves undecided has UNDECIDED; of any other model None is no label.
+    """
     found = np.asarray(pipeline.predict(rows.X))
     if rows.classes is not None:
-        found = number_labels(found, rows.classes)
+        number = partial(number_labels, classes=rows.classes)
+        found = number_decided(found, number) if leaves_undecided(pipeline) else number(found)
     check_predictions(found, len(rows.y))
     return found
 
@@ -74,18 +80,28 @@ def describe_decisions(seen: Sequence[Seen]) -> dict[str, Any]:
 
 
 def rates_of(y: Any, decisions: Any, weights: Any = None) -> dict[str, float | None]:
-    """Return recall and selection rate of numbered decisions; None without rows."""
-    called, positive = decisions == 1, y == 1
+    """Return recall and selection rate of numbered decisions; None without rows.
+
+    If some rows are left undecided, both are of the decided rows, and their shares of all rows and
+    of the positive ones come with them.
+    """
+    called, positive, is_decided = decisions == 1, y == 1, decisions != UNDECIDED
+    found = {
+        "recall": _share(called, positive & is_decided, weights),
+        "selection_rate": _share(called, is_decided, weights),
+    }
+    if is_decided.all():
+        return found
     every = np.ones(len(called), dtype=bool)
-    return {
-        "recall": _share(called, positive, weights),
-        "selection_rate": _share(called, every, weights),
+    return found | {
+        "undecided": _share(~is_decided, every, weights),
+        "undecided_positives": _share(~is_decided, positive, weights),
     }
 
 
 def only_class(rows: Table, decisions: Any) -> str | None:
     """Return the class decided for all rows of several classes; None if there is no such one."""
-    decided = np.unique(decisions)
+    decided = np.unique(decisions[decisions != UNDECIDED])
     if rows.classes is None or len(decided) != 1 or len(np.unique(rows.y)) < 2:
         return None
     return str(rows.classes[int(decided[0])])
@@ -109,7 +125,7 @@ def one_class_of(pipeline: Any, table: Table, seconds: float) -> str | None:
     first, size, known = 0, FIRST_ROWS, set[int]()
     while first < len(rows):
         part = table.part(rows[first : first + size])
-        known |= set(map(int, decisions_of(pipeline, part)))
+        known |= set(map(int, decisions_of(pipeline, part))) - {UNDECIDED}
         first, size = first + size, size * GROWTH
         # Asking may take as long as the fit did: it comes when time is shortest.
         is_late = time.perf_counter() - begun > max(seconds, LEAST_SECONDS)
@@ -143,7 +159,7 @@ def _only_class(seen: Sequence[Seen], decisions: Sequence[Any]) -> int | None:
 
     Folds with constant scores may differ: the class of such a model depends on its training rows.
     """
-    known = [set(map(int, np.unique(found))) for found in decisions]
+    known = [set(map(int, np.unique(found))) - {UNDECIDED} for found in decisions]
     if any(len(classes) != 1 for classes in known):
         return None
     first = [classes.pop() for classes in known]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from automl_admm.data.fingerprints import Hashes, hash_in_order
 from automl_admm.data.row_roles import NO_ROLES, Roles
+from automl_admm.pipelines.labels import are_decided, leaves_undecided
 from automl_admm.pipelines.metrics import Metric
-from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
+from automl_admm.pipelines.predictions.wrappers import Filled, Numbered, OnDecided, Remembered
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 
 
@@ -77,8 +81,26 @@ def score_of(metric: Metric, pipeline: Any, rows: Table) -> float:
     """Return the score of a pipeline fitted on labels.
 
     scikit-learn's own metrics see class numbers, so the last class is the positive one. A user's
-    own scorer sees the user's own labels. A weight of a row is its share in the score.
+    own scorer sees the user's own labels. A weight of a row is its share in the score. If a
+    pipeline leaves rows undecided, a metric that asks for decisions counts the decided rows alone.
     """
+    if not leaves_undecided(pipeline):
+        return _score(metric, pipeline, rows)
+    filled = Filled(pipeline)
+    score = _score(metric, filled, rows)
+    return score_of_decided(metric, pipeline, rows) if filled.was_asked else score
+
+
+def score_of_decided(metric: Metric, pipeline: Any, rows: Table) -> float:
+    """Return the score on the rows that a pipeline decides; NaN if there are none."""
+    places = np.flatnonzero(are_decided(pipeline.predict(rows.X)))
+    if not len(places):
+        return math.nan
+    part = rows.part(places)
+    return _score(metric, OnDecided(pipeline, rows.X, part.X, places), part)
+
+
+def _score(metric: Metric, pipeline: Any, rows: Table) -> float:
     weights = rows.roles.weights
     more = {} if weights is None else {"sample_weight": weights}
     if rows.classes is None or metric.sees_labels:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.pipelines.labels import is_turned, sorted_order
+from automl_admm.pipelines.labels import are_decided, is_turned, number_decided, sorted_order
 from automl_admm.pipelines.predictions.checks import turn
 
 SCORES = ("predict_proba", "decision_function")
@@ -106,6 +106,70 @@ class Decided:
         return self._pipeline.__sklearn_tags__()
 
 
+class Filled:
+    """A pipeline that leaves rows undecided, with some class in place of None.
+
+    It tells if it was asked for decisions: only then it matters which rows have one.
+    """
+
+    def __init__(self, pipeline: Any) -> None:
+        self._pipeline = pipeline
+        self.was_asked = False
+
+    def predict(self, X: Any) -> Any:
+        """The labels, one for each row."""
+        self.was_asked = True
+        told, classes = np.asarray(self._pipeline.predict(X)), np.asarray(self._pipeline.classes_)
+        filled = np.full(len(told), classes[0], dtype=classes.dtype)
+        is_decided = are_decided(told)
+        filled[is_decided] = told[is_decided]
+        return filled
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._pipeline, name)
+
+    def __sklearn_tags__(self) -> Any:
+        return self._pipeline.__sklearn_tags__()
+
+
+class OnDecided:
+    """A pipeline seen on the rows that it decides: it answers from its answers to all of them.
+
+    `whole` are all rows, and `part` those at the `places` of rows with a decision.
+    """
+
+    def __init__(self, pipeline: Any, whole: Any, part: Any, places: Any) -> None:
+        self._pipeline = pipeline
+        self._whole = whole
+        self._part = part
+        self._places = places
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = getattr(self._pipeline, name)
+        return self._answering(found) if name in Remembered.RESPONSES else found
+
+    def _answering(self, method: Any) -> Any:
+        # Scorers go by the name of the method.
+        @wraps(method)
+        def respond(X: Any) -> Any:
+            # A user's scorer may ask about other rows than those that it is given.
+            if X is not self._part:
+                return method(X)
+            told = np.asarray(method(self._whole))[self._places]
+            # scikit-learn takes no objects for numbers.
+            is_label = method.__name__ == "predict"
+            return told.astype(np.asarray(self._pipeline.classes_).dtype) if is_label else told
+
+        return respond
+
+    def __sklearn_tags__(self) -> Any:
+        return self._pipeline.__sklearn_tags__()
+
+
 class Numbered:
     """A pipeline fitted on labels, shown to limits as one fitted on class numbers.
 
@@ -123,9 +187,12 @@ class Numbered:
         return self._pipeline
 
     def predict(self, X: Any) -> Any:
-        """The numbers of the predicted labels."""
+        """The numbers of the predicted labels, UNDECIDED for rows without one."""
+        return number_decided(self._pipeline.predict(X), self._numbers)
+
+    def _numbers(self, labels: Any) -> Any:
         order = sorted_order(self._labels)
-        return order[np.searchsorted(self._labels, self._pipeline.predict(X), sorter=order)]
+        return order[np.searchsorted(self._labels, labels, sorter=order)]
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

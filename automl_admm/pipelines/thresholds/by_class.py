@@ -17,6 +17,7 @@ import numpy as np
 
 from automl_admm.core.fold_means import means_over_folds
 from automl_admm.core.space import Array
+from automl_admm.pipelines.labels import UNDECIDED
 from automl_admm.pipelines.thresholds.class_costs import ClassCosts, tempered
 from automl_admm.pipelines.thresholds.single import (
     Aimed,
@@ -108,31 +109,46 @@ class _Trial:
         # Merit breaks ties only, and may cost a call of the user's metric.
         if found > self.rank[0] or not math.isfinite(broken):
             return found, math.inf, distance
-        merit = self._mean_recall(decided) if self.merit is None else self.merit(weights)
+        merit = mean_recall(self.folds, decided) if self.merit is None else self.merit(weights)
         return found, math.inf if math.isnan(merit) else -merit, distance
 
-    def _mean_recall(self, decided: Sequence[Array]) -> float:
-        y = np.concatenate([fold.part.y for fold in self.folds])
-        hits = np.concatenate(decided) == y
-        known = [fold.part.weights for fold in self.folds]
-        weights = np.ones(len(y)) if known[0] is None else np.concatenate(known)
-        rows = [y == label for label in range(self.classes)]
-        shares = [float(np.average(hits[one], weights=weights[one])) for one in rows if one.any()]
-        return float(np.mean(shares))
+
+def mean_recall(folds: Sequence[Fold], decided: Sequence[Any]) -> float:
+    """Return the mean recall of the classes on the decided rows, without classes that have none."""
+    numbers, y = np.concatenate(decided), np.concatenate([fold.part.y for fold in folds])
+    known = [fold.part.weights for fold in folds]
+    weights = np.ones(len(y)) if known[0] is None else np.concatenate(known)
+    hits, is_decided = numbers == y, numbers != UNDECIDED
+    rows = [(y == label) & is_decided for label in np.unique(y)]
+    shares = [float(np.average(hits[one], weights=weights[one])) for one in rows if one.any()]
+    return float(np.mean(shares)) if shares else math.nan
 
 
 def decide_by_weights(
     probabilities: Any,
     weights: Sequence[float] | Array,
     cost: ClassCosts | None = None,
+    least_share: float = 0.0,
 ) -> Any:
     """Return the number of the class of the best decision, for every row.
 
     It is argmax_k w_k p_k, and with a cost argmin_k Σ_i w_i q_i c(i, k) for the tempered
-    probabilities q.
+    probabilities q. Without a cost a row is UNDECIDED if max_k w_k p_k / Σ_k w_k p_k is below the
+    `least_share`.
     """
     by_class = np.asarray(weights, dtype=float)
     if cost is None:
-        return np.argmax(np.asarray(probabilities) * by_class, axis=1)
+        decided = np.argmax(np.asarray(probabilities) * by_class, axis=1)
+        if least_share == 0.0:
+            return decided
+        return np.where(top_shares(probabilities, weights) < least_share, UNDECIDED, decided)
     weighed = tempered(probabilities, cost.temperature) * by_class
     return np.argmin(weighed @ np.asarray(cost.table, dtype=float), axis=1)
+
+
+def top_shares(probabilities: Any, weights: Sequence[float] | Array) -> Array:
+    """Return max_k w_k p_k / Σ_k w_k p_k of every row; 0 where all products are 0."""
+    weighed = np.asarray(probabilities, dtype=float) * np.asarray(weights, dtype=float)
+    total = weighed.sum(axis=1)
+    shares: Array = np.divide(weighed.max(axis=1), total, out=np.zeros_like(total), where=total > 0)
+    return shares

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.core.space import Array
+from automl_admm.pipelines.thresholds.cuts import Band
 from automl_admm.pipelines.thresholds.single import (
     ALWAYS,
     NEVER,
@@ -47,6 +48,12 @@ TEMPERATURE = "temperature"
 CALIBRATION = "calibration"
 # The key that marks a threshold among calibrated probabilities as that of the plain decisions.
 BY_DEFAULT = "by_default"
+# The keys of what leaves rows undecided, of two classes and of several.
+LOWER = "lower_threshold"
+LEAST_SHARE = "least_share"
+
+# All that says in the details of an evaluation how it decides.
+NAMES = ("threshold", "group_thresholds", CLASS_WEIGHTS, TEMPERATURE, LOWER, LEAST_SHARE)
 
 Names = NDArray[np.object_]
 Rank = tuple[Standing, float]
@@ -58,13 +65,42 @@ class Thresholds:
     """Decision thresholds of a pipeline: one for all rows but the groups with their own.
 
     Of several classes there is a weight for each, in their order, in place of a threshold; for
-    decisions by a cost, a `temperature` of the probabilities as well.
+    decisions by a cost, a `temperature` of the probabilities as well. Scores from `lower` to below
+    the single threshold leave a row undecided; of several classes a largest share of the weighted
+    probabilities below `least_share` does.
     """
 
     single: float
     by_group: Mapping[str, float] = field(default_factory=dict)
     by_class: Mapping[str, float] = field(default_factory=dict)
     temperature: float = 1.0
+    lower: float | None = None
+    least_share: float = 0.0
+
+    @property
+    def cut(self) -> float | Band:
+        """The threshold or the band for all rows without one of their own."""
+        return self.single if self.lower is None else Band(self.lower, self.single)
+
+    @classmethod
+    def at(cls, cut: float | Band) -> Thresholds:
+        """Return one threshold for all rows, or one band."""
+        return cls(cut.upper, lower=cut.lower) if isinstance(cut, Band) else cls(cut)
+
+    @classmethod
+    def from_details(cls, details: Mapping[str, Any]) -> Thresholds | None:
+        """Read the thresholds in the details of an evaluation; None if it has none."""
+        single, by_class = details.get("threshold"), details.get(CLASS_WEIGHTS)
+        if single is None and not by_class:
+            return None
+        return cls(
+            math.nan if single is None else single,
+            details.get("group_thresholds") or {},
+            by_class or {},
+            details.get(TEMPERATURE) or 1.0,
+            details.get(LOWER),
+            details.get(LEAST_SHARE) or 0.0,
+        )
 
     def of_rows(self, names: Names) -> Array:
         """The threshold of every row, given the name of its group."""
@@ -79,9 +115,11 @@ class Thresholds:
         """Return the thresholds as plain data for the log of a run."""
         if self.by_class:
             tempered = {} if self.temperature == 1.0 else {TEMPERATURE: self.temperature}
-            return {CLASS_WEIGHTS: dict(self.by_class), **tempered}
+            least = {} if self.least_share == 0.0 else {LEAST_SHARE: self.least_share}
+            return {CLASS_WEIGHTS: dict(self.by_class), **tempered, **least}
         by_group = {"group_thresholds": dict(self.by_group)} if self.by_group else {}
-        return {"threshold": self.single, **by_group}
+        lower = {} if self.lower is None else {LOWER: self.lower}
+        return {"threshold": self.single, **by_group, **lower}
 
 
 def thresholds_in(details: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,8 +127,7 @@ def thresholds_in(details: Mapping[str, Any]) -> dict[str, Any]:
 
     They are thresholds of the calibrated probabilities, if it has any: these come with them.
     """
-    names = ("threshold", "group_thresholds", CLASS_WEIGHTS, TEMPERATURE, CALIBRATION)
-    return {name: details.get(name) for name in names}
+    return {name: details.get(name) for name in (*NAMES, CALIBRATION)}
 
 
 def thresholds_at(details: Mapping[str, Any], path: Sequence[Thresholds]) -> dict[str, Any]:
@@ -109,6 +146,15 @@ def name_weights(details: Mapping[str, Any]) -> str:
     if len(set(found.values())) < 2:  # decisions by a cost alone have weights of 1
         return ""
     return ", ".join(f"{name} by {weight:.3g}" for name, weight in found.items())
+
+
+def name_undecided(details: Mapping[str, Any]) -> str:
+    """Return the rows that a model leaves undecided, in words; empty if there are none."""
+    if details.get(LOWER) is not None:
+        return f"scores from {details[LOWER]:.4g} to below {details.get('threshold', math.nan):.4g}"
+    if details.get(LEAST_SHARE):
+        return f"rows without a class of {details[LEAST_SHARE]:.4g} or more"
+    return ""
 
 
 def name_thresholds(details: Mapping[str, Any]) -> str:

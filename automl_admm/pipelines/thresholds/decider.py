@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from automl_admm.core.space import Array
 from automl_admm.pipelines.build import predict_scores
+from automl_admm.pipelines.labels import UNDECIDED, label_decided
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.checks import turn
-from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
+from automl_admm.pipelines.predictions.measured import Seen, Table, score_of, score_of_decided
 from automl_admm.pipelines.predictions.wrappers import Decided, Numbered
+from automl_admm.pipelines.thresholds.band import choose_band, choose_least_share
 from automl_admm.pipelines.thresholds.by_class import choose_class_weights, decide_by_weights
 from automl_admm.pipelines.thresholds.by_group import (
     GroupRule,
@@ -30,7 +33,9 @@ from automl_admm.pipelines.thresholds.class_costs import (
 )
 from automl_admm.pipelines.thresholds.cost import NAME as COST
 from automl_admm.pipelines.thresholds.cost import Cost
-from automl_admm.pipelines.thresholds.path import DecisionPath, pool, trace_path
+from automl_admm.pipelines.thresholds.cuts import Band, Cut, cut_scores
+from automl_admm.pipelines.thresholds.fixed import fix
+from automl_admm.pipelines.thresholds.path import DecisionPath, trace_path
 from automl_admm.pipelines.thresholds.single import (
     DEFAULTS,
     Aimed,
@@ -38,14 +43,13 @@ from automl_admm.pipelines.thresholds.single import (
     balanced_accuracy,
     choose_threshold,
     decide,
-    fix_threshold,
     response_of,
 )
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import Constraint
 
-# The thresholds of some rows, given their features.
-Bar = Callable[[Any], float | Array]
+# The thresholds of some rows, given their features, or the band of all.
+Bar = Callable[[Any], Cut]
 Labels = Callable[[Any], Any]
 
 
@@ -56,7 +60,8 @@ class Decider:
     With a `rule`, each of its groups may have a threshold of its own. A row stands `repeats` times
     in the parts seen. Thresholds are the best within the limits by the expected `cost`, if it is
     given; else by the metric if it looks at decisions; else by balanced accuracy. Of several
-    classes the one with the smallest expected cost is decided for.
+    classes the one with the smallest expected cost is decided for. At `most` this share of the rows
+    may be left undecided; then all of that is measured on the decided rows.
     """
 
     metric: Metric
@@ -64,6 +69,7 @@ class Decider:
     rule: GroupRule | None = None
     repeats: float = 1.0
     cost: Cost | None = None
+    most: float = 0.0
 
     def choose(self, seen: Sequence[Seen]) -> Thresholds | None:
         """Choose the thresholds for all folds, if there are any to choose and they matter.
@@ -84,8 +90,8 @@ class Decider:
             better = threshold_for_score(self.metric, seen, DEFAULTS[response], self.repeats)
             return None if better is None else Thresholds(better)
 
-        def merit(threshold: float) -> float:
-            return self._worth(seen, [_at(threshold)] * len(seen))
+        def merit(cut: float | Band) -> float:
+            return self._worth(seen, [_at(cut)] * len(seen))
 
         has_merit = by_decisions or self.cost is not None
         single = choose_threshold(
@@ -93,8 +99,11 @@ class Decider:
             self.aimed,
             DEFAULTS[response],
             merit if has_merit else None,
-            is_wanted=self.cost is not None,
+            is_wanted=self.cost is not None or self.most > 0.0,
         )
+        if single is not None and self.most > 0.0:
+            band = choose_band(parts, self.aimed, single, self.most, merit if has_merit else None)
+            return Thresholds.at(band)
         if single is None or self.rule is None:
             return None if single is None else Thresholds(single)
         return self._choose_by_group(seen, single, self.rule, has_merit=has_merit)
@@ -108,10 +117,10 @@ class Decider:
         """
         names = None if self.rule is None else [self.rule.names(one.rows.X) for one in seen]
         by_decisions = any(one.by_decisions for one in seen)
-        whole = Fold.of_functions(pool([one.part for one in seen]), ())
+        folds = [Fold.of_functions(one.part, ()) for one in seen]
 
         def judge(thresholds: Thresholds) -> tuple[float, float | None]:
-            bars = [_at(thresholds.single)] * len(seen)
+            bars = [_at(thresholds.cut)] * len(seen)
             if names is not None and self.rule is not None:
                 pairs = zip(seen, names, strict=True)
                 bars = [_bar(one, known, self.rule, thresholds) for one, known in pairs]
@@ -121,11 +130,8 @@ class Decider:
                 return -self._mean_cost(seen, bars, self.cost), loss
             if score is not None:
                 return score, loss
-            by_row = [
-                np.broadcast_to(bar(one.rows.X), len(one.rows.y))
-                for one, bar in _paired(seen, bars)
-            ]
-            return balanced_accuracy([whole], [np.concatenate(by_row)]), None
+            cuts = [bar(one.rows.X) for one, bar in _paired(seen, bars)]
+            return balanced_accuracy(folds, cuts), None
 
         stops = trace_path([one.part for one in seen], names, chosen, constraints, judge)
         return DecisionPath(self._utility(by_decisions=by_decisions), stops)
@@ -139,14 +145,15 @@ class Decider:
         """Name the utility by which thresholds are chosen."""
         if self.cost is not None:
             return COST
-        return self.metric.name if by_decisions else "balanced accuracy"
+        name = self.metric.name if by_decisions else "balanced accuracy"
+        return f"{name} of the decided rows" if self.most > 0.0 else name
 
     def decide(self, seen: Sequence[Seen], thresholds: Thresholds) -> list[Seen]:
         """Return the pipeline as seen with these thresholds, as it would ship."""
         if thresholds.by_class:
             return [self._decided_by_class(one, thresholds) for one in seen]
         # Without groups one bar does for all folds.
-        bars = [_at(thresholds.single)] * len(seen)
+        bars = [_at(thresholds.cut)] * len(seen)
         if thresholds.by_group and self.rule is not None:
             rule = self.rule
             bars = [_bar(one, rule.names(one.rows.X), rule, thresholds) for one in seen]
@@ -164,19 +171,24 @@ class Decider:
         temperature = 1.0 if self.cost is None else choose_temperature(parts)
         costs = at_temperature(self.cost, temperature)
 
-        def merit(weights: Sequence[float]) -> float:
+        def merit(weights: Sequence[float], least: float = 0.0) -> float:
             if self.cost is not None:
-                return -_mean_cost(self.cost, [_weighed(one, weights, costs) for one in parts])
-            labels = [_labels_by(one, weights, None) for one in seen]
-            return float(np.mean(list(map(self._score, seen, labels))))
+                decided = [_weighed(one, weights, costs, least) for one in parts]
+                return -_mean_cost(self.cost, decided)
+            labels = [_labels_by(one, weights, None, least) for one in seen]
+            return self._mean_of(seen, labels)
 
         has_merit = self.cost is not None or any(one.by_decisions for one in seen)
         found = choose_class_weights(parts, self.aimed, merit if has_merit else None, costs)
-        if found is None and self.cost is None:
+        names, least = list(map(str, seen[0].rows.classes)), 0.0
+        weights = found or (1.0,) * len(names)
+        if self.most > 0.0:
+            worth = partial(merit, weights) if has_merit else None
+            least = choose_least_share(parts, self.aimed, weights, self.most, worth)
+        if found is None and self.cost is None and least == 0.0:
             return None
-        names = list(map(str, seen[0].rows.classes))
-        by_class = dict(zip(names, found or (1.0,) * len(names), strict=True))
-        return Thresholds(math.nan, by_class=by_class, temperature=temperature)
+        by_class = dict(zip(names, weights, strict=True))
+        return Thresholds(math.nan, by_class=by_class, temperature=temperature, least_share=least)
 
     def _choose_by_group(
         self, seen: Sequence[Seen], single: float, rule: GroupRule, *, has_merit: bool
@@ -202,10 +214,12 @@ class Decider:
 
     def _decided_by_class(self, seen: Seen, thresholds: Thresholds) -> Seen:
         weights, classes = tuple(thresholds.by_class.values()), seen.rows.classes
-        costs = at_temperature(self.cost, thresholds.temperature)
+        costs, least = at_temperature(self.cost, thresholds.temperature), thresholds.least_share
         fixed = fix(seen.pipeline, thresholds, classes, None, self.cost)
-        part = replace(_weighed(seen.part, weights, costs), pipeline=Numbered(fixed, classes))
-        return replace(seen, part=part, score=self._score(seen, _labels_by(seen, weights, costs)))
+        decided = _weighed(seen.part, weights, costs, least)
+        part = replace(decided, pipeline=Numbered(fixed, classes))
+        score = self._score(seen, _labels_by(seen, weights, costs, least))
+        return replace(seen, part=part, score=score)
 
     def _worth(self, seen: Sequence[Seen], bars: Sequence[Bar]) -> float:
         """Return what thresholds are chosen by if it is no balanced accuracy; more is better."""
@@ -220,14 +234,19 @@ class Decider:
         )
 
     def _mean_score(self, seen: Sequence[Seen], bars: Sequence[Bar]) -> float:
-        pairs = zip(seen, bars, strict=True)
-        return float(np.mean([self._score(one, _labels_at(one, bar)) for one, bar in pairs]))
+        return self._mean_of(seen, [_labels_at(one, bar) for one, bar in _paired(seen, bars)])
+
+    def _mean_of(self, seen: Sequence[Seen], labels: Sequence[Labels]) -> float:
+        return float(np.mean(list(map(self._score, seen, labels))))
 
     def _score(self, seen: Seen, labels: Labels) -> float:
         """The score with other decisions; nothing is predicted for it again."""
         if not seen.by_decisions:
             return seen.score
-        return score_of(self.metric, Decided(seen.answers, labels), seen.rows)
+        decided = Decided(seen.answers, labels)
+        if self.most > 0.0:
+            return score_of_decided(self.metric, decided, seen.rows)
+        return score_of(self.metric, decided, seen.rows)
 
 
 def _mean_cost(cost: Cost, decided: Sequence[EvaluatedPipeline]) -> float:
@@ -240,36 +259,21 @@ def _mean_cost(cost: Cost, decided: Sequence[EvaluatedPipeline]) -> float:
 
 
 def _weighed(
-    part: EvaluatedPipeline, weights: Sequence[float], costs: ClassCosts | None
+    part: EvaluatedPipeline,
+    weights: Sequence[float],
+    costs: ClassCosts | None,
+    least: float = 0.0,
 ) -> EvaluatedPipeline:
-    return replace(part, decisions=decide_by_weights(part.predictions, weights, costs))
-
-
-def fix(
-    pipeline: Any,
-    thresholds: Thresholds,
-    classes: Any,
-    rule: GroupRule | None,
-    cost: Cost | None,
-) -> Any:
-    """Return a fitted pipeline with these thresholds, as it ships.
-
-    The `cost` decides between several classes; of two it has chosen the threshold.
-    """
-    if thresholds.by_class:
-        return _fix_weights(pipeline, thresholds, classes, cost)
-    if thresholds.by_group and rule is not None:
-        return rule.fix(pipeline, thresholds, response_of(pipeline), classes)
-    return fix_threshold(pipeline, thresholds.single, classes)
+    return replace(part, decisions=decide_by_weights(part.predictions, weights, costs, least))
 
 
 def _paired(seen: Sequence[Seen], bars: Sequence[Bar]) -> Iterable[tuple[Seen, Bar]]:
     return zip(seen, bars, strict=True)
 
 
-def _at(threshold: float) -> Bar:
-    """The same threshold for all rows."""
-    return lambda _: threshold
+def _at(cut: float | Band) -> Bar:
+    """The same threshold or band for all rows."""
+    return lambda _: cut
 
 
 def _bar(seen: Seen, names: Names, rule: GroupRule, thresholds: Thresholds) -> Bar:
@@ -278,10 +282,10 @@ def _bar(seen: Seen, names: Names, rule: GroupRule, thresholds: Thresholds) -> B
     return lambda X: known if X is seen.rows.X else thresholds.of_rows(rule.names(X))
 
 
-def bar_of(thresholds: Thresholds, rows: Table, rule: GroupRule | None) -> float | Array:
-    """Return the threshold of all rows of a table, or of each."""
+def bar_of(thresholds: Thresholds, rows: Table, rule: GroupRule | None) -> Cut:
+    """Return the threshold or the band of all rows of a table, or the threshold of each."""
     if not thresholds.by_group or rule is None:
-        return thresholds.single
+        return thresholds.cut
     return thresholds.of_rows(rule.names(rows.X))
 
 
@@ -304,26 +308,17 @@ def _has_several(seen: Seen) -> bool:
     return classes is not None and len(classes) > 2 and shape[1:] == (len(classes),)
 
 
-def _fix_weights(pipeline: Any, thresholds: Thresholds, classes: Any, cost: Cost | None) -> Any:
-    """Return a fitted pipeline with weights of its classes; the fit sees only the labels."""
-    from sklearn.frozen import FrozenEstimator
-
-    from automl_admm.pipelines.thresholds.weighted_classifier import WeightedClassifier
-
-    fixed = WeightedClassifier(
-        FrozenEstimator(pipeline),
-        class_weights=list(thresholds.by_class.values()),
-        # Plain lists: skops and the script of the run write them as they are.
-        costs=None if cost is None else list(map(list, cost.table)),
-        temperature=thresholds.temperature,
-    )
-    return fixed.fit(np.reshape(classes, (-1, 1)), classes)
-
-
-def _labels_by(seen: Seen, weights: Sequence[float], costs: ClassCosts | None) -> Labels:
+def _labels_by(
+    seen: Seen, weights: Sequence[float], costs: ClassCosts | None, least: float = 0.0
+) -> Labels:
     """Return the labels of rows by the weights of the classes, and by the costs of decisions."""
     pipeline, classes = seen.answers, seen.rows.classes
-    return lambda X: classes[decide_by_weights(predict_scores(pipeline, X), weights, costs)]
+
+    def labels(X: Any) -> Any:
+        scores = predict_scores(pipeline, X)
+        return _named(decide_by_weights(scores, weights, costs, least), classes)
+
+    return labels
 
 
 def _labels_at(seen: Seen, bar: Bar) -> Labels:
@@ -333,6 +328,12 @@ def _labels_at(seen: Seen, bar: Bar) -> Labels:
     def labels(X: Any) -> Any:
         scores = turn(predict_scores(pipeline, X), classes)
         sure = scores if scores.ndim == 1 else scores[:, -1]
-        return classes[(sure >= bar(X)).astype(np.intp)]
+        return _named(cut_scores(sure, bar(X)), classes)
 
     return labels
+
+
+def _named(numbers: Any, classes: Any) -> Any:
+    """Return the labels; with rows left undecided they are objects."""
+    is_whole = bool((numbers != UNDECIDED).all())
+    return classes[numbers] if is_whole else label_decided(numbers, classes)

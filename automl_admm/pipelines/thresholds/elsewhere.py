@@ -13,7 +13,7 @@ from typing import Any
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.results import EvaluationResult
 from automl_admm.pipelines.predictions.measured import Seen
-from automl_admm.pipelines.thresholds.by_group import CALIBRATION, thresholds_in
+from automl_admm.pipelines.thresholds.by_group import NAMES
 from automl_admm.pipelines.thresholds.decider import Decider
 from automl_admm.pipelines.thresholds.single import Aimed, thresholds_for_each
 from automl_admm.plugins.records import Constraint
@@ -56,7 +56,7 @@ def _told(threshold: float, there: dict[int, float], found: EvaluationResult) ->
 
 def at_other_thresholds(evaluation: Evaluation) -> Iterator[Evaluation]:
     """Yield an evaluation as it would be at each of its other thresholds."""
-    left_out = {ELSEWHERE, "decisions", *thresholds_in({})} - {CALIBRATION}
+    left_out = (ELSEWHERE, "decisions", *NAMES)
     rest = {name: one for name, one in evaluation.details.items() if name not in left_out}
     for one in evaluation.details.get(ELSEWHERE, ()):
         yield replace(

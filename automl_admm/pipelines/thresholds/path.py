@@ -3,7 +3,8 @@
 A certificate tests many thresholds of one fitted model on the same predictions, at no cost of a
 fit. Their order must be fixed before: so the path and everything known of it come from out-of-fold
 scores alone. With a threshold for each group all groups move at once, and the shares of their rows
-called positive stay in proportion.
+called positive stay in proportion. A band that leaves rows undecided moves as a whole, with as many
+rows in it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from numpy.typing import NDArray
 
 from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array
+from automl_admm.pipelines.labels import UNDECIDED
 from automl_admm.pipelines.thresholds.by_group import Names, Thresholds
+from automl_admm.pipelines.thresholds.cuts import Cut, cut_scores
 from automl_admm.pipelines.thresholds.single import Fold, between
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import Constraint
@@ -63,9 +66,11 @@ class DecisionPath:
     def as_details(self) -> dict[str, Any]:
         """Return the path as plain data for the log of a run."""
         groups = sorted({name for stop in self.stops for name in stop.thresholds.by_group})
+        lowers = [stop.thresholds.lower for stop in self.stops if stop.thresholds.lower is not None]
         return {
             "utility": self.utility,
             "thresholds": [stop.thresholds.single for stop in self.stops],
+            **({"lower_thresholds": lowers} if lowers else {}),
             "group_thresholds": {
                 name: [stop.thresholds.by_group[name] for stop in self.stops] for name in groups
             },
@@ -80,16 +85,19 @@ class DecisionPath:
         found = details.get(PATH)
         if not found:
             return None
-        by_group = found["group_thresholds"]
-        columns = (found["thresholds"], found["values"], found["utilities"], found["losses"])
+        by_group, singles = found["group_thresholds"], found["thresholds"]
+        lowers = found.get("lower_thresholds") or [None] * len(singles)
+        columns = (singles, lowers, found["values"], found["utilities"], found["losses"])
         stops = (
             Stop(
-                Thresholds(single, {name: by_group[name][place] for name in by_group}),
+                Thresholds(single, {name: by_group[name][place] for name in by_group}, lower=lower),
                 tuple(values),
                 utility,
                 loss,
             )
-            for place, (single, values, utility, loss) in enumerate(zip(*columns, strict=True))
+            for place, (single, lower, values, utility, loss) in enumerate(
+                zip(*columns, strict=True)
+            )
         )
         return cls(found["utility"], tuple(stops))
 
@@ -118,7 +126,7 @@ def trace_path(
     def look(shares: Any) -> None:
         for share in shares:
             counts = trail.counts(float(share))
-            if counts not in found and 0 < sum(counts) < len(whole.y):
+            if counts not in found and 0 < sum(counts) < len(whole.y) - trail.undecided:
                 found[counts] = trail.stop(counts, fold, judge)
 
     look(COARSE)
@@ -169,7 +177,8 @@ class _Trail:
     """The sorted scores of each group, and the part of each in the rows called positive.
 
     Without groups there is one. `parts` are the shares of each group's rows called positive by the
-    chosen thresholds, divided by their mean over all rows.
+    chosen thresholds, divided by their mean over all rows. As many rows below the threshold are
+    left undecided as by the chosen band.
     """
 
     groups: tuple[str, ...]
@@ -177,6 +186,7 @@ class _Trail:
     ordered: tuple[Array, ...]
     parts: Array
     fallback: float
+    undecided: int = 0
 
     @staticmethod
     def of(
@@ -187,7 +197,8 @@ class _Trail:
             return None
         if names is None or not chosen.by_group:
             everyone = np.zeros(len(scores), dtype=np.intp)
-            return _Trail((), everyone, (np.sort(scores),), np.ones(1), chosen.single)
+            undecided = int((cut_scores(scores, chosen.cut) == UNDECIDED).sum())
+            return _Trail((), everyone, (np.sort(scores),), np.ones(1), chosen.single, undecided)
         groups, numbers = np.unique(np.concatenate(names), return_inverse=True)
         ordered = tuple(np.sort(scores[numbers == one]) for one in range(len(groups)))
         called = np.array(
@@ -217,13 +228,23 @@ class _Trail:
         bars = [
             _apart(own, len(own) - count) for own, count in zip(self.ordered, counts, strict=True)
         ]
-        thresholds = Thresholds(
-            self.fallback if self.groups else bars[0],
-            dict(zip(self.groups, bars, strict=True)) if self.groups else {},
-        )
-        values = fold.values(np.array(bars)[self.numbers])
+        if self.groups:
+            by_group = dict(zip(self.groups, bars, strict=True))
+            thresholds = Thresholds(self.fallback, by_group)
+            cut: Cut = np.array(bars)[self.numbers]
+        else:
+            thresholds = self._single(bars[0], counts[0])
+            cut = thresholds.cut
+        values = fold.values(cut)
         utility, loss = judge(thresholds)
         return Stop(thresholds, tuple(values), utility, loss)
+
+    def _single(self, upper: float, count: int) -> Thresholds:
+        """Return one threshold for all rows, with the band below it if there is one."""
+        if not self.undecided:
+            return Thresholds(upper)
+        (own,) = self.ordered
+        return Thresholds(upper, lower=_apart(own, len(own) - count - self.undecided))
 
 
 def _apart(ordered: Array, place: int) -> float:

@@ -21,7 +21,8 @@ from automl_admm.core.evidence import Estimate, Evidence, as_evidence
 from automl_admm.core.fold_means import means_over_folds
 from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array
-from automl_admm.pipelines.labels import is_turned, positive_of
+from automl_admm.pipelines.labels import UNDECIDED
+from automl_admm.pipelines.thresholds.cuts import Cut, cut_scores
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
     Constraint,
@@ -77,12 +78,12 @@ def response_of(pipeline: Any) -> str:
     return next((name for name in DEFAULTS if hasattr(pipeline, name)), "")
 
 
-def decide(evaluated: EvaluatedPipeline, threshold: float | Array) -> EvaluatedPipeline:
+def decide(evaluated: EvaluatedPipeline, cut: Cut) -> EvaluatedPipeline:
     """Return the same with other decisions: ŷ = 1 for s ≥ t, as in `FixedThresholdClassifier`.
 
-    There is one t, or one for every row.
+    There is one t, or one for every row, or a band that leaves rows undecided.
     """
-    return replace(evaluated, decisions=(evaluated.scores >= threshold).astype(np.intp))
+    return replace(evaluated, decisions=cut_scores(evaluated.scores, cut))
 
 
 def choose_threshold(
@@ -183,9 +184,9 @@ class Fold:
         part = _parted(evaluated)
         return Fold(part, tuple(_settled(function, part) for function in functions))
 
-    def values(self, threshold: float | Array) -> list[float]:
+    def values(self, cut: Cut) -> list[float]:
         """Return the values of the limits."""
-        return [float(one.value) for one in self.evidence(decide(self.part, threshold).decisions)]
+        return [float(one.value) for one in self.evidence(decide(self.part, cut).decisions)]
 
     def evidence(self, decisions: Any) -> list[Evidence]:
         """Return the evidence of the limits for any decisions."""
@@ -325,20 +326,21 @@ INFINITE: Mapping[Any, float] = MappingProxyType(
 )
 
 
-def mean_values(folds: Sequence[Fold], thresholds: Sequence[float | Array]) -> Array:
-    """Return each limit's mean value over the folds, with a threshold for each fold."""
-    pairs = zip(folds, thresholds, strict=True)
-    return means_over_folds([one.evidence(decide(one.part, bar).decisions) for one, bar in pairs])
+def mean_values(folds: Sequence[Fold], cuts: Sequence[Cut]) -> Array:
+    """Return each limit's mean value over the folds, with a threshold or a band for each fold."""
+    pairs = zip(folds, cuts, strict=True)
+    return means_over_folds([one.evidence(decide(one.part, cut).decisions) for one, cut in pairs])
 
 
-def balanced_accuracy(folds: Sequence[Fold], thresholds: Sequence[float | Array]) -> float:
-    """½ (TPR + TNR) over the rows of all folds, by their weights if they have any."""
-    pairs = zip(folds, thresholds, strict=True)
+def balanced_accuracy(folds: Sequence[Fold], cuts: Sequence[Cut]) -> float:
+    """½ (TPR + TNR) over the decided rows of all folds, by their weights if they have any."""
+    pairs = zip(folds, cuts, strict=True)
     y = np.concatenate([fold.part.y for fold in folds])
-    yes = np.concatenate([decide(fold.part, threshold).decisions for fold, threshold in pairs])
+    yes = np.concatenate([decide(fold.part, cut).decisions for fold, cut in pairs])
     known = [fold.part.weights for fold in folds]
     weights = None if known[0] is None else np.concatenate(known)
-    rates = (_share(yes[y == label] == label, weights, y == label) for label in (0, 1))
+    rows = [(y == label) & (yes != UNDECIDED) for label in (0, 1)]
+    rates = (_share(yes[one] == label, weights, one) for label, one in enumerate(rows))
     return 0.5 * sum(rates)
 
 
@@ -379,21 +381,3 @@ def _excess(limit: Limit, value: float) -> float:
         # A limit at 0 has no tenth: there the excess counts in tenths of 1.
         TOLERANCE * (abs(limit.bound) or 1.0)
     )
-
-
-def fix_threshold(pipeline: Any, threshold: float, classes: Any) -> Any:
-    """Return a fitted pipeline with this threshold, as a plain scikit-learn object.
-
-    The last of the classes is the positive one. Its fit looks only at the labels and needs two of
-    them.
-    """
-    from sklearn.frozen import FrozenEstimator
-    from sklearn.model_selection import FixedThresholdClassifier
-
-    fixed = FixedThresholdClassifier(
-        FrozenEstimator(pipeline),
-        threshold=threshold,
-        pos_label=positive_of(classes) if is_turned(classes) else None,
-        response_method=response_of(pipeline),
-    )
-    return fixed.fit(np.reshape(classes, (-1, 1)), classes)

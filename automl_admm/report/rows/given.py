@@ -17,6 +17,7 @@ from automl_admm.constraints.syntax import GroupColumn
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError, suggest
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.execution.shared_state import unheard_warnings
+from automl_admm.pipelines.labels import UNDECIDED
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.decisions import decisions_of, predict_unseen
 from automl_admm.pipelines.predictions.measured import Table, score_of
@@ -86,6 +87,11 @@ class GivenRows:
         """The names of the classes, the positive one last; empty for a quantity."""
         found = self.table.classes
         return () if found is None else tuple(map(str, found))
+
+    @property
+    def is_decided(self) -> Any:
+        """Tell for each row if the model decides it."""
+        return np.asarray(self.decisions != UNDECIDED) | (not self.classes)
 
     @property
     def only_class(self) -> str | None:

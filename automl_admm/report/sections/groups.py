@@ -89,14 +89,17 @@ def _quality(rows: GivenRows, group: str, inside: Any) -> GroupQuality:
 
 def _of_classes(rows: GivenRows, inside: Any) -> Iterator[GroupMeasure]:
     y, called, weights = rows.table.y, rows.decisions, rows.table.roles.weights
-    yield _rate("accuracy", called == y, inside, weights)
+    decided = inside & rows.is_decided
+    if not rows.is_decided.all():
+        yield _rate("left undecided", ~rows.is_decided, inside, weights)
+    yield _rate("accuracy", called == y, decided, weights)
     if len(rows.classes) != 2:
         return
     positive, yes = y == 1, called == 1
     yield _rate("base rate", positive, inside, weights)
-    yield _rate("called positive", yes, inside, weights)
-    yield _rate("true positive rate", yes, inside & positive, weights)
-    yield _rate("false positive rate", yes, inside & ~positive, weights)
+    yield _rate("called positive", yes, decided, weights)
+    yield _rate("true positive rate", yes, decided & positive, weights)
+    yield _rate("false positive rate", yes, decided & ~positive, weights)
     yield _rate("precision", positive, inside & yes, weights)
     if rows.positive_scores is not None:
         yield _area(rows, inside)

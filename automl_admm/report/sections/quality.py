@@ -16,6 +16,7 @@ from automl_admm.report.document.tables import facts, table
 from automl_admm.report.sections.section import Section
 from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView
+from automl_admm.runs.finish.decision_summary import say_undecided
 
 EVENTS = "events among "
 # Two-sided, at 95 %.
@@ -49,6 +50,7 @@ class Quality:
     default_score: float | None
     threshold: float | str | None
     group_thresholds: dict[str, float | str]
+    undecided: str | None
     positive: str | None
     recall: float | None
     selection_rate: float | None
@@ -77,6 +79,7 @@ def measure(view: RunView) -> Quality:
         default_score=details.get("default_score"),
         threshold=_threshold(manifest.get("threshold", details.get("threshold"))),
         group_thresholds=_thresholds(own, manifest),
+        undecided=say_undecided(manifest or details),
         positive=view.settings.get("positive") or manifest.get("positive"),
         recall=decisions.get("recall"),
         selection_rate=decisions.get("selection_rate"),
@@ -142,6 +145,7 @@ def draw(found: Quality) -> Markup:
                 ("At the default threshold", _score(found.default_score)),
                 ("Positive class", None if found.positive is None else name(found.positive)),
                 ("Threshold", _said(found.threshold)),
+                ("Left undecided", found.undecided),
                 (f"Recall, {found.decisions_measured_on}", _score(found.recall)),
                 (f"Called positive, {found.decisions_measured_on}", _score(found.selection_rate)),
             ]

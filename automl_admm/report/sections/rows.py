@@ -31,7 +31,10 @@ class LimitOnRows:
 
 @dataclass(frozen=True, slots=True)
 class OnRows:
-    """The model on the rows of the user; `confusion` counts actual classes by predicted ones."""
+    """The model on the rows of the user; `confusion` counts actual classes by predicted ones.
+
+    So many rows are left `undecided`, and stand in no cell of it.
+    """
 
     origin: Origin
     metric: str
@@ -41,6 +44,7 @@ class OnRows:
     limits: tuple[LimitOnRows, ...]
     classes: tuple[str, ...]
     confusion: tuple[tuple[int, ...], ...]
+    undecided: int
     has_weights: bool
 
 
@@ -62,6 +66,7 @@ def measure(view: RunView) -> OnRows | None:
         ),
         classes=rows.classes,
         confusion=_confusion(rows),
+        undecided=int((~rows.is_decided).sum()),
         has_weights=rows.table.roles.weights is not None,
     )
 
@@ -70,7 +75,8 @@ def _confusion(rows: GivenRows) -> tuple[tuple[int, ...], ...]:
     count = len(rows.classes)
     cells = np.zeros((count, count), dtype=int)
     if count:
-        np.add.at(cells, (rows.table.y, rows.decisions), 1)
+        decided = rows.is_decided
+        np.add.at(cells, (rows.table.y[decided], rows.decisions[decided]), 1)
     return tuple(tuple(map(int, row)) for row in cells)
 
 
@@ -158,7 +164,10 @@ def _limits(found: OnRows) -> Markup | None:
 def _confusion_table(found: OnRows) -> Markup | None:
     if not found.classes:
         return None
-    title = tag("h3", "Confusion table")
+    title: Part = tag("h3", "Confusion table")
+    if found.undecided:
+        left = f"{found.undecided} rows are left undecided, and are in no cell."
+        title = together(title, tag("p", left))
     if len(found.classes) > MOST_CLASSES:
         return together(title, tag("p", "The most frequent mistakes:"), _mistakes(found))
     headings = ("Actually ↓, called →", *found.classes, "Right")

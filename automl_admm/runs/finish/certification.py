@@ -19,7 +19,11 @@ from automl_admm.execution.evidence_files import encode_evidence
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.shipped_costs import SHIPPED
 from automl_admm.pipelines.shipping import PICKLE
-from automl_admm.pipelines.thresholds.by_group import name_thresholds, name_weights
+from automl_admm.pipelines.thresholds.by_group import (
+    name_thresholds,
+    name_undecided,
+    name_weights,
+)
 from automl_admm.plugins.distributions import behind_types
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.contenders import contend, price_of
@@ -256,7 +260,9 @@ def certificate_of(
 
 
 def whole_text(evaluation: Evaluation) -> str:
-    """Return the text of a pipeline, with its thresholds by group or its class weights, if any."""
+    """Return the text of a pipeline, with more than one threshold or with class weights, if any."""
     by_group, by_class = name_thresholds(evaluation.details), name_weights(evaluation.details)
     text = f"{evaluation.text}, deciding {by_group}" if by_group else evaluation.text
-    return f"{text}, weighing {by_class}" if by_class else text
+    text = f"{text}, weighing {by_class}" if by_class else text
+    undecided = name_undecided(evaluation.details)
+    return f"{text}, leaving {undecided} undecided" if undecided else text

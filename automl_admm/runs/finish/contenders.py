@@ -16,6 +16,7 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.evidence import Evidence
 from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import rank
+from automl_admm.pipelines.thresholds.by_group import NAMES
 from automl_admm.pipelines.thresholds.cost import NAME as COST
 from automl_admm.pipelines.thresholds.path import PATH, DecisionPath, Stop, moves
 from automl_admm.plugins.records import Constraint
@@ -83,7 +84,7 @@ def at_stop(
         return evaluation
     stop = path.stops[place]
     # Rates of the search's own thresholds would be read as those of the model.
-    left_out = (PATH, "decisions", "threshold", "group_thresholds")
+    left_out = (PATH, "decisions", *NAMES)
     rest = {name: value for name, value in evaluation.details.items() if name not in left_out}
     return replace(
         evaluation,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from automl_admm.core.run import FallbackKind
 from automl_admm.pipelines.labels import positive_of
-from automl_admm.pipelines.thresholds.by_group import CLASS_WEIGHTS
+from automl_admm.pipelines.thresholds.by_group import CLASS_WEIGHTS, LOWER, name_undecided
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.runs.finish.outcome import PipelineResult
 
@@ -17,7 +18,9 @@ class Decided:
     """The decisions of a model of two classes, on rows `measured_on`: "held out" or "validation".
 
     Without a `threshold` it decides as scikit-learn does. `recall` is the share of positive rows
-    called positive, `selection_rate` that of all rows; None without such rows.
+    called positive, `selection_rate` that of all rows; None without such rows. Where the model
+    leaves a share of the rows `undecided`, from scores of `lower_threshold` on, both are of the
+    decided rows.
     """
 
     positive: Any
@@ -25,12 +28,22 @@ class Decided:
     recall: float | None
     selection_rate: float | None
     measured_on: str
+    lower_threshold: float | None = None
+    undecided: float | None = None
+    undecided_positives: float | None = None
 
     def __str__(self) -> str:
         """Describe the decisions as the end of a run does."""
         at = "at the default threshold" if self.threshold is None else say_threshold(self.threshold)
         parts = [f"'{self.positive}' {at}"]
-        known = {"recall": self.recall, "selection rate": self.selection_rate}
+        if self.lower_threshold is not None:
+            parts.append(f"undecided from {self.lower_threshold:.4g}")
+        known = {
+            "recall": self.recall,
+            "selection rate": self.selection_rate,
+            "undecided": self.undecided,
+            "undecided of the positive rows": self.undecided_positives,
+        }
         parts += [f"{name} {value:.4f}" for name, value in known.items() if value is not None]
         return f"{', '.join(parts)} (on {self.measured_on} rows)"
 
@@ -48,6 +61,9 @@ def decisions_of_outcome(outcome: PipelineResult) -> Decided | None:
         recall=rates.get("recall"),
         selection_rate=rates.get("selection_rate"),
         measured_on="held out" if held_out else "validation",
+        lower_threshold=details.get(LOWER),
+        undecided=rates.get("undecided"),
+        undecided_positives=rates.get("undecided_positives"),
     )
 
 
@@ -59,6 +75,12 @@ def say_class_costs(outcome: PipelineResult) -> str | None:
     if CLASS_WEIGHTS in details:
         return "every row at the smallest expected cost"
     return "without the cost: this model has no probabilities of all classes to expect one by"
+
+
+def say_undecided(details: Mapping[str, Any]) -> str | None:
+    """Say which rows a model leaves undecided; None if it decides all."""
+    named = name_undecided(details)
+    return f"{named}; measures of decisions are of the other rows" if named else None
 
 
 def explain_held_out_class(outcome: PipelineResult) -> str | None:

@@ -35,6 +35,7 @@ OUR_TYPES = frozenset(
     {
         *MOVED.values(),
         "automl_admm.pipelines.ensembles.all_classes.AllClasses",
+        "automl_admm.pipelines.thresholds.abstaining_classifier.AbstainingClassifier",
         "automl_admm.pipelines.thresholds.weighted_classifier.WeightedClassifier",
     }
 )

@@ -17,7 +17,7 @@ from automl_admm.data.ingest.records import ANSWERS
 from automl_admm.data.table_schema import DECIMAL
 from automl_admm.execution.task_folders import read_regular
 from automl_admm.pipelines.labels import positive_of, sorted_texts
-from automl_admm.pipelines.thresholds.by_group import CALIBRATION, CLASS_WEIGHTS, TEMPERATURE
+from automl_admm.pipelines.thresholds.by_group import CALIBRATION, NAMES
 from automl_admm.pipelines.thresholds.single import INFINITE, say_threshold
 from automl_admm.plugins.distributions import behind_types
 from automl_admm.plugins.loading import OURS
@@ -35,7 +35,6 @@ from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 PASSED_OVER = "passed_over"
 # The log may grow after a certificate, and the order of its walk is of the log before.
 LAST_EVALUATION = "last_evaluation"
-THRESHOLDS = ("threshold", "group_thresholds", CLASS_WEIGHTS, TEMPERATURE)
 
 logger = logging.getLogger(__name__)
 
@@ -127,7 +126,7 @@ def _hash_of(certificate: Certificate | None) -> str | None:
 def _thresholds(evaluation: Evaluation) -> dict[str, Any]:
     """Return the chosen thresholds of the model, if there are any."""
     details = evaluation.details
-    found = {name: details[name] for name in THRESHOLDS if name in details}
+    found = {name: details[name] for name in NAMES if name in details}
     return {name: _as_plain(value) for name, value in found.items()}
 
 
@@ -145,7 +144,7 @@ def _as_plain(threshold: Any) -> Any:
 
 def read_thresholds(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the thresholds of a model as its evaluation has them."""
-    return {name: _as_number(manifest[name]) for name in THRESHOLDS if name in manifest}
+    return {name: _as_number(manifest[name]) for name in NAMES if name in manifest}
 
 
 def _as_number(threshold: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.resolve import bare_limit, constraint_of
+from automl_admm.constraints.undecided import with_decided_rows
 from automl_admm.core.errors import ConfigurationError, PluginError, Remedy
 from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_value
@@ -214,7 +215,7 @@ def resolve_constraints(
     check_names([constraint.limit for constraint in found])
     # What hangs on a baseline has no number yet.
     check_ranges([constraint.limit for constraint in found if constraint.of_baseline is None])
-    return found
+    return with_decided_rows(found)
 
 
 def check_confidences(limits: Sequence[Limit], config: RunConfig) -> None:

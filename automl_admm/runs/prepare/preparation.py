@@ -9,6 +9,7 @@ from typing import Any
 
 from automl_admm.constraints.dry_run import columns_of, meet_data, try_on
 from automl_admm.constraints.fitted_groups import fit_groups
+from automl_admm.constraints.undecided import refuse_beside_undecided
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.limits import Limit
 from automl_admm.core.space import Candidate
@@ -293,6 +294,12 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
     # Until the rows to learn from are known, groups that hang on them are those of all rows.
     first = tuple(fit_groups(one, whole.sensitive) for one in constraints)
     constraints = meet_data(first, trial_rows(whole))
+    refuse_beside_undecided(
+        constraints,
+        has_cost=config.cost is not None,
+        by_group=config.group_thresholds,
+        labels=() if whole.classes is None else tuple(whole.classes),
+    )
     return Known(
         config=config,
         plugins=plugins,

@@ -186,7 +186,9 @@ def _aimed(constraint: Constraint, example: Evidence | None, aside: Aside, look:
     if example is not None:
         if is_hopeless(constraint, example, aside, look):
             return limit
-        margin = MARGIN_IF_MOVED if aside.has_thresholds and moves(constraint) else MARGIN
+        # All stops of a path leave as many rows undecided: the walk finds no room in that limit.
+        is_moved = moves(constraint) and not constraint.allows_undecided
+        margin = MARGIN_IF_MOVED if aside.has_thresholds and is_moved else MARGIN
         return tighten(limit, example, aside.fraction, risk, margin=margin)
     if constraint.kind != "measured" or limit.at_least or limit.bound <= 0:
         return limit

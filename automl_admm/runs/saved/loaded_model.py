@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from automl_admm.core.errors import VersionWarning
+from automl_admm.pipelines.labels import accuracy_of_decided, leaves_undecided
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model, tell_version
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.store.run_folder import RunFolder
@@ -77,7 +78,16 @@ def _pipeline_has(method: str) -> Callable[[LoadedModel], bool]:
 
 
 class LoadedClassifier(ClassifierMixin, LoadedModel):  # type: ignore[misc]
-    """A fitted classifier of a run; `score` is the accuracy."""
+    """A fitted classifier of a run; `score` is the accuracy, on the rows that it decides.
+
+    A row that it leaves undecided has the label None.
+    """
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on the decided rows; NaN if there are none."""
+        if not leaves_undecided(self.pipeline):
+            return float(super().score(X, y, sample_weight))
+        return accuracy_of_decided(self.predict(X), y, sample_weight)
 
     @property
     def classes_(self) -> Any:

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from automl_admm.certify.certificate import Certificate
 from automl_admm.certify.walk.looks import Look
 from automl_admm.certify.walk.sequence import Contender
@@ -18,17 +16,18 @@ from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.build import predict_scores
 from automl_admm.pipelines.predictions.checks import turn
 from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.pipelines.thresholds.cuts import Cut, has_both
 from automl_admm.pipelines.thresholds.path import DecisionPath, moves
 from automl_admm.pipelines.thresholds.single import decide
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.model_file import rows_for_the_model
 
-Stops = Mapping[str, float]
+Stops = Mapping[str, Cut]
 
 
-def stops_before(certificate: Certificate, logged: Evaluation | None) -> dict[str, float]:
-    """Return the thresholds of the model's stops before its own, by their names in the order.
+def stops_before(certificate: Certificate, logged: Evaluation | None) -> dict[str, Cut]:
+    """Return the thresholds or bands of the model's stops before its own, by their names.
 
     Empty without a path; stops with a threshold for each group are left out.
     """
@@ -38,7 +37,7 @@ def stops_before(certificate: Certificate, logged: Evaluation | None) -> dict[st
     earlier = set(certificate.order[: max(certificate.position - 1, 0)])
     names = (Contender(logged.key, 0.0, 0.0, place).name for place in range(len(path.stops)))
     return {
-        name: stop.thresholds.single
+        name: stop.thresholds.cut
         for name, stop in zip(names, path.stops, strict=True)
         if name in earlier and not stop.thresholds.by_group
     }
@@ -65,9 +64,9 @@ def judge_again(
         )
     moved = [one for one in constraints if moves(one)]
     found = {}
-    for name, threshold in stops.items():
-        decided = decide(seen, threshold)
-        if len(np.unique(decided.decisions)) > 1:
+    for name, cut in stops.items():
+        decided = decide(seen, cut)
+        if has_both(decided.decisions):
             evidence = [as_evidence(one.function(decided)) for one in moved]
             pairs = zip(moved, evidence, strict=True)
             found[name] = tuple(judge_in(look, there, one.limit) for one, there in pairs)

@@ -99,6 +99,8 @@ def _evaluation(row: Sequence[Any], selection: Selection) -> Evaluation:
         and NUMBERS.issuperset(map(type, parsed[2].get("class_weights", {}).values()))
         and type(parsed[2].get("temperature", 1.0)) in NUMBERS
         and _is_calibration(parsed[2].get("calibration"))
+        and type(parsed[2].get("lower_threshold", 1.0)) in NUMBERS
+        and type(parsed[2].get("least_share", 1.0)) in NUMBERS
     )
     if not is_sound:
         raise ValueError

@@ -23,12 +23,12 @@ from automl_admm import AutoMLClassifier, Constraint, EvaluatedPipeline, Limit
 from automl_admm.builtin.constraints.decision_rates import fnr, fpr, recall, selection_rate
 from automl_admm.core.results import EvaluationResult
 from automl_admm.pipelines.thresholds.by_group import choose_group_thresholds
+from automl_admm.pipelines.thresholds.fixed import fix_threshold
 from automl_admm.pipelines.thresholds.single import (
     Aimed,
     aimed_decisions,
     choose_threshold,
     decide,
-    fix_threshold,
 )
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.loading import load_plugins

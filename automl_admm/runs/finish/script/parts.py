@@ -106,13 +106,39 @@ def predictions_of(model: Any, rows: Any) -> Any:
     return pd.DataFrame(columns)
 
 
+class OfDecided:
+    """A classifier that leaves rows undecided, seen on the rows that it decides."""
+
+    def __init__(self, model: Any, labels: Any) -> None:
+        self.model = model
+        self.labels = labels
+
+    def predict(self, X: Any) -> Any:
+        """Return the labels of these rows."""
+        del X
+        return self.labels
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["model"], name)
+
+
 def score_of(model: Any, X: Any, y: Any, metric: str | None) -> tuple[str, float]:
-    """Return the name of a score with its value: that of the metric where these rows have one."""
+    """Return the name of a score with its value: that of the metric where these rows have one.
+
+    One that looks at decisions is of the rows that the model decides.
+    """
     from sklearn.metrics import get_scorer
 
     if metric is not None:
+        scorer = get_scorer(metric)
+        leaves_any = getattr(model, "leaves_undecided", False)
         try:
-            return metric, get_scorer(metric)(model, X, y)
+            if leaves_any and scorer._response_method == "predict":  # noqa: SLF001
+                told = model.predict(X)
+                decided = pd.notna(told)
+                y, labels = y[decided], told[decided].astype(y.dtype)
+                return metric, scorer(OfDecided(model, labels), X[decided], y)
+            return metric, scorer(model, X, y)
         except ValueError:
             pass  # of one class alone some metrics have no value
     return "accuracy" if hasattr(model, "classes_") else "r2", model.score(X, y)
