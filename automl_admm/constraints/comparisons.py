@@ -56,6 +56,7 @@ def gap_of(base: ConstraintPlugin) -> ConstraintPlugin:
         uses_decisions=base.uses_decisions,
         takes_weights=base.takes_weights,
         counts_undecided=base.counts_undecided,
+        asks_model=base.asks_model,
     )
 
 
@@ -78,4 +79,5 @@ def ratio_of(base: ConstraintPlugin) -> ConstraintPlugin:
         uses_decisions=base.uses_decisions,
         takes_weights=base.takes_weights,
         counts_undecided=base.counts_undecided,
+        asks_model=base.asks_model,
     )

@@ -245,7 +245,7 @@ def constraint_of(
         adds_up=plugin.adds_up,
         first_fold=plugin.first_fold,
         declared=DeclaredRange(plugin.lowest, plugin.highest, names.provider(written.measure)),
-        asks_model=plugin.changing is not None,
+        asks_model=plugin.asks_model or plugin.changing is not None,
         counts_undecided=plugin.counts_undecided,
     )
 

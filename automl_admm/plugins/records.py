@@ -135,7 +135,9 @@ class ConstraintPlugin(RecordWithOptions):
     To ask the pipeline about rows in which a column of numbers is changed, give `changing` instead:
     its second argument is the label of the column in `X`. It asks the pipeline for all answers that
     it compares; before the search a constant answers. It looks at scores: a statistical one has
-    `uses_decisions` set to False, since thresholds are chosen where no pipeline is at hand.
+    `uses_decisions` set to False, since thresholds are chosen where no pipeline is at hand. A
+    `function` that asks the pipeline about rows of its own has `asks_model` set to True, and keeps
+    to the same.
 
     For a name that ends in a number of the user's, such as `errors_above_2.5`, give `numbered`
     instead of both: the function from that number to a record. It may raise a ValueError that says
@@ -191,6 +193,7 @@ class ConstraintPlugin(RecordWithOptions):
     takes_weights: bool = False
     rows_apart: bool = False
     counts_undecided: bool = False
+    asks_model: bool = False
     timed_calls: int = 0
     adds_up: bool = False
     first_fold: bool = False
@@ -214,7 +217,8 @@ class ConstraintPlugin(RecordWithOptions):
         for what in (*WAYS, "cheap"):
             if (value := getattr(self, what)) is not None and not callable(value):
                 raise PluginError(f"constraint '{self.name}': its {what} must be callable.")
-        if self.changing is not None and self.kind == "statistical" and self.uses_decisions:
+        asks = self.changing is not None or self.asks_model
+        if asks and self.kind == "statistical" and self.uses_decisions:
             said = "what asks about changed rows must have uses_decisions=False"
             raise PluginError(f"constraint '{self.name}': {said}.")
         calls: Any = self.timed_calls

@@ -17,6 +17,7 @@ from automl_admm.builtin.constraints import (
     monotone,
     probabilities,
     resources,
+    robustness,
     score_correlation,
 )
 from automl_admm.builtin.constraints import decision_rates as rates
@@ -38,4 +39,5 @@ def constraints() -> Iterable[ConstraintPlugin]:
     yield from probabilities.constraints()
     yield from score_correlation.constraints()
     yield from monotone.constraints()
+    yield from robustness.constraints()
     yield from errors.constraints()

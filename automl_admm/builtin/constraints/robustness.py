@@ -1,0 +1,179 @@
+"""The built-in limits on rows whose score moves if a column is blank, or its numbers are noisy.
+
+What is asked for a row follows from that row alone, so that it moves or not by itself, whatever
+rows stand beside it: a certificate is that of any rate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from automl_admm.core.evidence import Estimate, Evidence, Largest, Rate
+from automl_admm.data.fingerprints import mix
+from automl_admm.pipelines.build import predict_scores
+from automl_admm.pipelines.thresholds.single import response_of
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.records import ConstraintPlugin
+
+ROUNDING = 1e-9  # a move by this share of the score is none
+FILLED = "rows with a value in column '{}'"
+NUMBERS = "rows with a number other than 0"
+NO_COLUMNS = "the model is given no column that has a value"
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Options of `noise_moves`: numbers move by this share of them, scores by more than that."""
+
+    by: float = 0.05
+    more_than: float = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class BlankMoves:
+    """The share of rows whose score moves by more than `least` if one column is blank.
+
+    It is that of the column whose absence moves the scores of the most rows.
+    """
+
+    least: float
+
+    def __call__(self, evaluated: EvaluatedPipeline) -> Evidence:
+        """Return max_j #{i : max_k |s_k(x_i without column j) − s_k(x_i)| > N} / n_j.
+
+        The columns are those of the user, from each of which several of the model may be made, and
+        the n_j rows those with a value in it.
+        """
+        shares = {
+            f"column '{name}'": self._of(evaluated, name, labels)
+            for name, labels in _made_of(evaluated).items()
+        }
+        known = {name: share for name, share in shares.items() if share.trials}
+        return Largest(known) if known else Estimate(math.nan, NO_COLUMNS)
+
+    def _of(self, evaluated: EvaluatedPipeline, name: str, labels: list[Any]) -> Rate:
+        X = _frame(evaluated.X)
+        filled = X[labels].notna().any(axis=1).to_numpy()
+        rows = X if filled.all() else X.loc[filled]
+        blank = rows.copy(deep=False)  # columns are replaced, and none is changed
+        for label in labels:
+            # A column of the same kind with nothing in it: whole numbers become floating-point.
+            blank[label] = rows[label].iloc[:0].reindex(rows.index)
+        moved = _moves(evaluated, rows, blank)
+        return Rate(int(np.sum(moved > self.least)), len(moved), FILLED.format(name))
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseMoves:
+    """The share of rows whose score moves by more than a number if all their numbers are noisy."""
+
+    noise: Noise
+
+    def __call__(self, evaluated: EvaluatedPipeline) -> Evidence:
+        """Return #{i : max_k |s_k(x_i (1 ± e)) − s_k(x_i)| > N} / n over rows with a number.
+
+        Each number is made larger or smaller by a share e of itself; its own digits and the name of
+        its column say which.
+        """
+        X = _frame(evaluated.X)
+        noisy, has_numbers = X.copy(deep=False), np.zeros(len(X), dtype=bool)
+        for label in _numeric(X, evaluated.origins or {}):
+            numbers = X[label].to_numpy(dtype=float, na_value=np.nan)
+            has_numbers |= np.isfinite(numbers) & (numbers != 0.0)
+            with np.errstate(over="ignore"):
+                noisy[label] = numbers * (1.0 + self.noise.by * _signs(numbers, str(label)))
+        moved = _moves(evaluated, X.loc[has_numbers], noisy.loc[has_numbers])
+        return Rate(int(np.sum(moved > self.noise.more_than)), len(moved), NUMBERS)
+
+
+def _frame(X: Any) -> Any:
+    import pandas as pd
+
+    return X if hasattr(X, "columns") else pd.DataFrame(X)
+
+
+def _made_of(evaluated: EvaluatedPipeline) -> Mapping[str, list[Any]]:
+    """Return the labels of the columns made of each column of the user."""
+    origins, made = evaluated.origins or {}, dict[str, list[Any]]()
+    for label in _frame(evaluated.X).columns:
+        made.setdefault(origins.get(str(label), str(label)), []).append(label)
+    return made
+
+
+def _numeric(X: Any, origins: Mapping[str, str]) -> Iterator[Any]:
+    """Yield the columns of numbers, without those made of a date or a text of the user."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    for label in X.columns:
+        is_number = is_numeric_dtype(X[label].dtype) and not is_bool_dtype(X[label].dtype)
+        if is_number and origins.get(str(label), str(label)) == str(label):
+            yield label
+
+
+def _signs(numbers: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    """Return 1 or −1 for each number, by its digits and the name of its column.
+
+    Single precision is enough: one file format writes the last digit otherwise than another.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        bits = numbers.astype(np.float32).view(np.uint32).astype(np.uint64)
+    salt = np.full(len(bits), crc32(name.encode()), dtype=np.uint64)
+    return np.where(mix(bits, salt) & np.uint64(1), 1.0, -1.0)
+
+
+def _moves(evaluated: EvaluatedPipeline, rows: Any, changed: Any) -> NDArray[np.float64]:
+    """Return how far the score of each row moves, of several classes the one that moves most.
+
+    It is less the part that rounding may have.
+    """
+    if not len(rows):
+        return np.empty(0)
+    pipeline, is_frame = evaluated.pipeline, hasattr(evaluated.X, "columns")
+    given = (one if is_frame else one.to_numpy() for one in (rows, changed))
+    before, after = (np.asarray(predict_scores(pipeline, one)) for one in given)
+    if not response_of(pipeline) and hasattr(pipeline, "classes_"):
+        return np.asarray(before != after, dtype=float)  # decisions alone
+    before, after = before.astype(float), after.astype(float)
+    sizes = np.maximum(np.abs(before), np.abs(after))
+    distances = np.abs(after - before) - ROUNDING * sizes
+    return np.asarray(distances.reshape(len(rows), -1).max(axis=1))
+
+
+def constraints() -> Iterable[ConstraintPlugin]:
+    """Yield the limits."""
+    blank = "share of rows whose score moves by more than N if one column, the worst, is blank"
+    yield _plugin("blank_moves", blank, numbered=partial(_blank, blank))
+    noisy = "share of rows whose score moves by more than a number under noise"
+    yield _plugin("noise_moves", noisy, options=Noise, configured=partial(_noise, noisy))
+
+
+def _blank(summary: str, number: float) -> ConstraintPlugin:
+    return _plugin("blank_moves", summary, function=BlankMoves(number))
+
+
+def _noise(summary: str, noise: Noise) -> ConstraintPlugin:
+    if not 0.0 < noise.by < math.inf:
+        raise ValueError("by is a share of the numbers above 0, such as 0.05")
+    if not 0.0 <= noise.more_than < math.inf:
+        raise ValueError("more_than is a number of 0 or more")
+    return _plugin("noise_moves", summary, function=NoiseMoves(noise))
+
+
+def _plugin(name: str, summary: str, **way: Any) -> ConstraintPlugin:
+    return ConstraintPlugin(
+        name=name,
+        summary=summary,
+        highest=1.0,
+        kind="statistical",
+        uses_decisions=False,
+        asks_model=True,
+        **way,
+    )

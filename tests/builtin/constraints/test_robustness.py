@@ -1,0 +1,149 @@
+"""Rows whose score moves if a column is blank or its numbers are noisy, as the model answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm.builtin.constraints.robustness import Noise, constraints
+from automl_admm.core.evidence import Evidence, Rate
+from automl_admm.core.unknown_values import why_unknown
+from automl_admm.plugins.configured import configure
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+
+RECORDS = {record.name: record for record in constraints()}
+ROWS = pd.DataFrame(
+    {
+        "age": pd.array([20, 40, 60, 80], dtype="int8"),
+        "town": pd.Categorical(["a", "b", None, "a"]),
+        "day_year": [2020.0, np.nan, 2022.0, 2023.0],
+        "day_month": [1.0, np.nan, 3.0, 4.0],
+        "flag": [True, False, True, True],
+    }
+)
+ORIGINS = {"day_year": "day", "day_month": "day"}
+
+
+class Model:
+    """The score is 0.5 without anything; an age and a town of 'a' add to it."""
+
+    classes_ = np.array(["no", "yes"])
+
+    def predict_proba(self, X: Any) -> Any:
+        assert list(X.columns) == list(ROWS.columns)
+        age = X["age"].to_numpy(dtype=float, na_value=np.nan)
+        up = 0.5 + np.where(np.isnan(age), 0.0, age / 1000)
+        up += np.where((X["town"] == "a").to_numpy(), 0.2, 0.0)
+        up += np.where(X["day_month"].notna().to_numpy(), 0.05, 0.0)
+        return np.column_stack([1 - up, up])
+
+
+def seen(model: Any = None, X: Any = ROWS, origins: Any = ORIGINS) -> EvaluatedPipeline:
+    y = np.zeros(len(X))
+    return EvaluatedPipeline(model or Model(), X, y, y, 0.0, 0.0, origins=origins)
+
+
+def blank(least: float, evaluated: EvaluatedPipeline) -> Evidence:
+    function: Any = RECORDS["blank_moves"].numbered(least).function
+    return function(evaluated)  # type: ignore[no-any-return]
+
+
+def test_the_worst_column_of_the_user_counts() -> None:
+    before = ROWS.copy(deep=True)
+    found: Any = blank(0.045, seen())
+    assert found.parts == {
+        "column 'age'": Rate(2, 4, "rows with a value in column 'age'"),
+        "column 'town'": Rate(2, 3, "rows with a value in column 'town'"),
+        "column 'day'": Rate(3, 3, "rows with a value in column 'day'"),
+        "column 'flag'": Rate(0, 4, "rows with a value in column 'flag'"),
+    }
+    assert found.value == 1.0
+    assert blank(0.1, seen()).value == pytest.approx(2 / 3)
+    assert blank(0.2, seen()).value == 0.0  # a move of just so much is none
+    pd.testing.assert_frame_equal(ROWS, before)
+
+
+def test_arrays_several_classes_quantities_and_labels_have_moves_too() -> None:
+    X = np.array([[1.0, 5.0], [np.nan, 6.0], [3.0, 7.0]])
+
+    class Three:
+        def predict_proba(self, X: Any) -> Any:
+            assert isinstance(X, np.ndarray)
+            lost = np.isnan(X[:, 1])
+            return np.where(lost[:, None], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4])
+
+    class Quantity:
+        def predict(self, X: Any) -> Any:
+            return np.nan_to_num(X[:, 0]) * 10.0
+
+    class Labels(Quantity):
+        classes_ = np.array([0, 1])
+
+        def predict(self, X: Any) -> Any:
+            return (np.nan_to_num(X[:, 0]) > 2).astype(int)
+
+    assert blank(0.35, seen(Three(), X)).value == 1.0
+    assert blank(0.45, seen(Three(), X)).value == 0.0
+    assert blank(20, seen(Quantity(), X)).value == 0.5
+    assert blank(0.5, seen(Labels(), X)).value == 0.5
+
+
+def test_nothing_to_blank_is_told() -> None:
+    empty = ROWS[["age"]].astype(float) * np.nan
+    assert "no column that has a value" in why_unknown(blank(0.1, seen(X=empty)))
+
+
+def noisy(model: Any, X: Any, **options: float) -> Rate:
+    record = configure(RECORDS["noise_moves"], options)
+    function: Any = record.function
+    return function(seen(model, X))  # type: ignore[no-any-return]
+
+
+class Sum:
+    """A quantity: the sum of the numbers, which are moved, and nothing else is."""
+
+    def predict(self, X: Any) -> Any:
+        assert X["flag"].dtype == bool
+        assert X["town"].tolist()[0] == "a"
+        return X["age"].to_numpy(dtype=float, na_value=np.nan)
+
+
+def test_each_number_moves_by_a_share_of_itself_and_rows_move_by_themselves() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.normal(size=400) * 100, "town": "a", "flag": True})
+    up: list[float] = []
+
+    class Watching(Sum):
+        def predict(self, X: Any) -> Any:
+            up.extend(X["age"] / 1.0)
+            return super().predict(X)
+
+    assert noisy(Watching(), X, by=0.1, more_than=0.0) == Rate(
+        400, 400, "rows with a number other than 0"
+    )
+    first, second = np.array(up[:400]), np.array(up[400:])
+    assert np.abs(second / first - 1) == pytest.approx(0.1)
+    assert 0.4 < np.mean(second / first > 1) < 0.6
+    # The same noise for a row alone, in another order, and from another type of numbers.
+    up.clear()
+    noisy(Watching(), X[::-1].reset_index(drop=True), by=0.1)
+    assert up[400:] == second[::-1].tolist()
+    up.clear()
+    noisy(Watching(), X.astype({"age": "Float64"})[:1], by=0.1)
+    assert up[1] == pytest.approx(second[0])
+
+
+def test_rows_without_a_number_do_not_count() -> None:
+    X = pd.DataFrame({"age": [0.0, np.nan, np.inf, 1e300, 5.0], "town": "a", "flag": True})
+    found = noisy(Sum(), X, by=0.5, more_than=1.0)
+    assert (found.events, found.trials) == (2, 2)
+
+
+def test_words_for_wrong_numbers() -> None:
+    for options, why in (({"by": 0.0}, "by is a share"), ({"more_than": -1.0}, "more_than is")):
+        with pytest.raises(Exception, match=why):
+            configure(RECORDS["noise_moves"], options)
+    assert Noise().by == 0.05
