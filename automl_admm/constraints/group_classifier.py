@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -18,17 +18,13 @@ from sklearn.utils.validation import check_is_fitted
 from automl_admm.constraints.groups import Grouping
 from automl_admm.constraints.syntax import GroupColumn
 from automl_admm.core.errors import DataError
-from automl_admm.pipelines.predictions.checks import turn
 from automl_admm.pipelines.thresholds.by_group import Names, Thresholds
-
-
-def _estimator_has(method: str) -> Any:
-    def check(classifier: GroupThresholdClassifier) -> bool:
-        # `available_if` takes an AttributeError as no.
-        getattr(getattr(classifier, "estimator_", classifier.estimator), method)
-        return True
-
-    return check
+from automl_admm.pipelines.thresholds.inner_estimator import (
+    check_two_classes,
+    estimator_has,
+    fit_inner,
+    positive_scores,
+)
 
 
 class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -61,27 +57,16 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
     def fit(self, X: Any, y: Any) -> GroupThresholdClassifier:
         """Fit the estimator; the thresholds stay."""
-        if len(np.unique(y)) != 2:
-            raise DataError(f"thresholds part two classes, and y has {len(np.unique(y))}.")
-        if self.pos_label is not None and self.pos_label not in list(np.unique(y)):
-            raise DataError(f"there is no class '{self.pos_label}' in y to be the positive one.")
-        self.estimator_ = clone(self.estimator).fit(X, y)
-        self.classes_ = self.estimator_.classes_
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+        check_two_classes(y, self.pos_label)
+        fit_inner(self, X, y)
         return self
 
     def predict(self, X: Any) -> Any:
         """Decide each row at the threshold of its group."""
         check_is_fitted(self, "estimator_")
-        classes = self.classes_
-        if self.pos_label is not None and self.pos_label == classes[0]:
-            classes = classes[::-1]  # the positive class comes last, as in `turn`
-        scores = turn(getattr(self.estimator_, self.response_method)(X), classes)
-        sure = scores if scores.ndim == 1 else scores[:, -1]
+        scores, classes = positive_scores(self, X)
         bar = Thresholds(self.threshold, self.thresholds).of_rows(self.groups_of(X))
-        return classes[(sure >= bar).astype(np.intp)]
+        return classes[(scores >= bar).astype(np.intp)]
 
     def groups_of(self, X: Any) -> Names:
         """The name of the group of every row."""
@@ -92,13 +77,13 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         names = Counter(map(str, self.groups_of(X)))
         return {name: rows for name, rows in names.items() if name not in self.thresholds}
 
-    @available_if(_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Probabilities by class; the thresholds do not change them."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.predict_proba(X)
 
-    @available_if(_estimator_has("decision_function"))  # type: ignore[untyped-decorator]
+    @available_if(estimator_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """Scores; the thresholds do not change them."""
         check_is_fitted(self, "estimator_")

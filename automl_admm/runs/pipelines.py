@@ -371,14 +371,8 @@ def _ensemble(ending: Ending, refit: Refit, finished: Finished) -> tuple[Refit, 
         return None
     press = Press(prepared.problem, ending.desk.dispatch, closing, patience=0.0)
     fitted = {refit.evaluation.key: finished}
-    try:
-        pool = read_pool(prepared, ending.kept)
-        return EnsembleFit(prepared, press, _expected(prepared), refit, fitted).run(pool)
-    except KeyboardInterrupt:
-        # A first one is raised only where it cannot be noted, as in a call from Python.
-        if closing.is_cut_short:
-            raise
-        return None
+    fits = EnsembleFit(prepared, press, _expected(prepared), refit, fitted)
+    return closing.unless_interrupted(lambda: fits.run(read_pool(prepared, ending.kept)))
 
 
 def _write_certificate(

@@ -86,16 +86,11 @@ def _parted(pipeline: Any) -> tuple[Any, Remembered | None]:
     return pipeline[:-1], Remembered(pipeline[-1])
 
 
-class Decided:
-    """A fitted pipeline with given decisions; everything else of it stays visible."""
+class _Seen:
+    """A fitted pipeline; what a subclass does not answer itself, the pipeline answers."""
 
-    def __init__(self, pipeline: Any, decide: Callable[[Any], Any]) -> None:
+    def __init__(self, pipeline: Any) -> None:
         self._pipeline = pipeline
-        self._decide = decide
-
-    def predict(self, X: Any) -> Any:
-        """The decisions, as labels."""
-        return self._decide(X)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -106,14 +101,26 @@ class Decided:
         return self._pipeline.__sklearn_tags__()
 
 
-class Filled:
+class Decided(_Seen):
+    """A fitted pipeline with given decisions; everything else of it stays visible."""
+
+    def __init__(self, pipeline: Any, decide: Callable[[Any], Any]) -> None:
+        super().__init__(pipeline)
+        self._decide = decide
+
+    def predict(self, X: Any) -> Any:
+        """The decisions, as labels."""
+        return self._decide(X)
+
+
+class Filled(_Seen):
     """A pipeline that leaves rows undecided, with some class in place of None.
 
     It tells if it was asked for decisions: only then it matters which rows have one.
     """
 
     def __init__(self, pipeline: Any) -> None:
-        self._pipeline = pipeline
+        super().__init__(pipeline)
         self.was_asked = False
 
     def predict(self, X: Any) -> Any:
@@ -124,14 +131,6 @@ class Filled:
         is_decided = are_decided(told)
         filled[is_decided] = told[is_decided]
         return filled
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._pipeline, name)
-
-    def __sklearn_tags__(self) -> Any:
-        return self._pipeline.__sklearn_tags__()
 
 
 class OnDecided:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +14,7 @@ from automl_admm.core.errors import DataError
 from automl_admm.pipelines.labels import accuracy_of_decided, label_decided
 from automl_admm.pipelines.thresholds.by_class import decide_by_weights
 from automl_admm.pipelines.thresholds.class_costs import ClassCosts
+from automl_admm.pipelines.thresholds.inner_estimator import fit_inner
 
 
 class WeightedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -63,11 +64,7 @@ class WeightedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         if self.class_weights is not None and len(self.class_weights) != found:
             said = f"there are {len(self.class_weights)} weights of classes, and y has {found}"
             raise DataError(f"{said} classes.")
-        self.estimator_ = clone(self.estimator).fit(X, y)
-        self.classes_ = self.estimator_.classes_
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+        fit_inner(self, X, y)
         return self
 
     def predict(self, X: Any) -> Any:

@@ -74,13 +74,7 @@ def offer_ensemble(
     best = ranked[0]
     single, seconds = Refit(best), expect(best)
     fits = EnsembleFit(prepared, press, expect, single, {}, fewest=FEWEST, seconds_kept=seconds)
-    try:
-        chosen = fits.choose_fitted(read_pool(prepared, kept))
-    except KeyboardInterrupt:
-        # A first one is raised only where it cannot be noted, as in a call from Python.
-        if press.closing.is_cut_short:
-            raise
-        return None
+    chosen = press.closing.unless_interrupted(lambda: fits.choose_fitted(read_pool(prepared, kept)))
     if chosen is None or press.closing.is_cut_short or PATH not in chosen.found.details:
         return None
     return Offered(chosen, fits, chosen.ensemble.as_evaluation(chosen.found, 0.0))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
 from automl_admm.core.run import RunResult, Stop, StopReason
 from automl_admm.runs.driving.interrupts import Deferral
+
+ResultT = TypeVar("ResultT")
 
 LAST_SECONDS = 8.0
 # How long a fit that runs when an interrupt comes may still go on: another may have to follow.
@@ -47,6 +51,16 @@ class Closing:
         """Seconds until then, never below 0."""
         deadline = self.deadline
         return math.inf if deadline is None else max(deadline - time.monotonic(), 0.0)
+
+    def unless_interrupted(self, work: Callable[[], ResultT]) -> ResultT | None:
+        """Return the result of work that can be left out; None if an interrupt ended it."""
+        try:
+            return work()
+        except KeyboardInterrupt:
+            # A first one is raised only where it cannot be noted, as in a call from Python.
+            if self.is_cut_short:
+                raise
+            return None
 
     def overdue(self, begun: float, patience: float = LAST_OF_A_FIT) -> bool:
         """Return True if a fit begun then has had its time, its `patience`, since an interrupt."""

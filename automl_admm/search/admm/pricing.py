@@ -84,7 +84,8 @@ def measure_scales(evaluations: Sequence[Evaluation], limits: Sequence[Limit]) -
     """Measure the units, so that a usual gain, a clear breach and a way across the box weigh alike.
 
     The unit of losses is the spread of those seen. That of a constraint is the spread of its values
-    or a tenth of its limit, whichever is less.
+    or a tenth of its limit, whichever is less; of a limit that is not positive, a tenth of the
+    spread.
     """
     succeeded = [evaluation for evaluation in evaluations if evaluation.ok]
     constraints = [
