@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.measured import Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Remembered
+from automl_admm.pipelines.quick_scores import PartScore, quick_score
 
 # So many tell a standard error to a seventh of it, with 95 % probability.
 RESAMPLES = 100
@@ -63,7 +64,7 @@ def score_interval(
     units = _units(rows)
     if metric.sees_labels or len(units) < FEWEST or not math.isfinite(score):
         return None
-    found = _resampled(metric, _AtPlaces(answers, rows.X), rows, units)
+    found = _resampled(_score_of_part(metric, answers, rows), units)
     known = found[np.isfinite(found)]
     if len(known) < (1.0 - MOST_WITHOUT) * RESAMPLES:
         return None
@@ -84,7 +85,15 @@ def _units(rows: Table) -> list[Any]:
     return np.split(order, starts)
 
 
-def _resampled(metric: Metric, pipeline: Any, rows: Table, units: list[Any]) -> Any:
+def _score_of_part(metric: Metric, answers: Remembered, rows: Table) -> PartScore:
+    """Return the score of a part of the rows, given by places."""
+    quick = quick_score(metric, answers, rows)
+    if quick is not None:
+        return quick
+    return partial(_score_at, metric, _AtPlaces(answers, rows.X), rows)
+
+
+def _resampled(score: PartScore, units: list[Any]) -> Any:
     """Return the scores of the resamples; none if they take too long."""
     from sklearn import config_context
 
@@ -96,8 +105,7 @@ def _resampled(metric: Metric, pipeline: Any, rows: Table, units: list[Any]) -> 
             if time.process_time() - begun > PATIENCE:
                 return np.array([])
             some = rng.integers(len(units), size=drawn)
-            places = np.concatenate([units[place] for place in some])
-            found.append(_score_at(metric, pipeline, rows, places))
+            found.append(score(np.concatenate([units[place] for place in some])))
     return np.array(found)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from unittest import SkipTest
 
 import numpy as np
@@ -46,6 +47,7 @@ def evidence(name: str, rows: EvaluatedPipeline = SEEN) -> Evidence:
     return as_evidence(constraint(f"{name} <= 0.5").function(rows))
 
 
+@cache  # a contract asks for it a hundred times
 def record(name: str) -> ConstraintPlugin:
     base, _, number = name.rpartition("_")
     known = load_plugins().constraints
