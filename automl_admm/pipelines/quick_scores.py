@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from automl_admm.pipelines.labels import leaves_undecided
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
@@ -23,11 +24,12 @@ PartScore: TypeAlias = Callable[[Any], float]
 def quick_score(metric: Metric, answers: Remembered, rows: Table) -> PartScore | None:
     """Return the score of a part of the rows, given by places; None if the metric has no such form.
 
-    It is the score of the metric's own scorer, but for rounding.
+    It is the score of the metric's own scorer, but for rounding. There is none for a pipeline that
+    leaves rows undecided, where a metric of decisions is of the others.
     """
     form = FORMS.get(metric.name)
-    is_own = metric.sees_labels or rows.classes is None
-    if form is None or is_own:
+    is_another = metric.sees_labels or rows.classes is None or leaves_undecided(answers)
+    if form is None or is_another:
         return None
     return form(Numbered(answers, rows.classes), rows)
 

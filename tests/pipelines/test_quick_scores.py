@@ -129,3 +129,13 @@ def test_one_class_alone_has_no_area() -> None:
     assert math.isnan(quick(np.arange(60)))
     with pytest.warns(UndefinedMetricWarning):
         assert math.isnan(score_of(metric, Remembered(Answering(labels)), rows))
+
+
+def test_rows_left_undecided_are_for_the_scorer_itself() -> None:
+    class Undecided(Answering):
+        leaves_undecided = True
+
+    labels = np.array(["no", "yes"])
+    metric = Metric("accuracy", get_scorer("accuracy"))
+    assert quick_score(metric, Remembered(Answering(labels)), rows_of(labels)) is not None
+    assert quick_score(metric, Remembered(Undecided(labels)), rows_of(labels)) is None

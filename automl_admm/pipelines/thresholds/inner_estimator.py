@@ -1,4 +1,4 @@
-"""What classifiers that decide by the scores of another estimator have in common."""
+"""Parts of classifiers that decide by the scores of another estimator."""
 
 from __future__ import annotations
 
