@@ -8,29 +8,23 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import runpy
 import shlex
 import shutil
-from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from shell_pages import NOT_RUN, PAGES, ROOT, RUN, TUTORIALS, blocks, limits_in, lines
 
 from automl_admm.cli.main import main
 from automl_admm.runs.session.run_log import read_log
 from automl_admm.store.run_folder import RunFolder
 
-ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
-BLOCK = re.compile(r"(?:^<!-- ([^\n]+) -->\n)?^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-NOT_RUN = "not run: "
-# `.ci/run` runs these blocks of README.md, and tests/test_models_out_page.py the script.
-RUN_ELSEWHERE = {"run", "test", "run: script"}
-TUTORIALS = sorted(ROOT.glob("docs/tutorial*.md"))
 PROGRAM = "automl-admm"
 # A folder of a run as the pages name it: the last one that the page made, or one made before.
 FOLDER = re.compile(r"^(?:automl-runs/\w+-\d{8}-\d{6}|RUN)(?=/|$)")
@@ -44,21 +38,6 @@ start: impute pca? estimator
 estimator: gaussian_nb | random_forest
 """
 START = "impute() pca(n_components=0.9) gaussian_nb()"
-
-
-def blocks(page: Path) -> list[tuple[str, str]]:
-    """List the marks and the texts of the shell blocks of a page."""
-    return BLOCK.findall(page.read_text(encoding="utf-8"))
-
-
-def lines(page: Path) -> Iterator[str]:
-    for mark, text in blocks(page):
-        if mark in RUN_ELSEWHERE or mark.startswith(NOT_RUN):
-            continue
-        yield from (line for line in text.replace("\\\n", " ").splitlines() if line.strip())
-
-
-RUN = [page for page in PAGES if page not in TUTORIALS and any(lines(page))]
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +144,19 @@ def test_the_commands_of_a_page_run_in_their_order(
     monkeypatch.chdir(place)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     for number, line in enumerate(lines(page)):
-        assert call(prepared(line, number, place)) == "", line
+        words = prepared(line, number, place)
+        assert call(words) == "", line
+        if words[0] == "fit" and "--dry-run" not in words:
+            folder = place / words[words.index("--out") + 1]
+            assert unmeasured(limits_in(line), folder) == [], line
+
+
+def unmeasured(limits: list[str], folder: Path) -> list[str]:
+    """List the limits without a value in any evaluation: their example would show nothing."""
+    evaluations = read_log(RunFolder(folder)).evaluations
+    columns = zip(*(one.constraints for one in evaluations if one.ok), strict=True)
+    known = [any(map(math.isfinite, column)) for column in columns] or [False] * len(limits)
+    return [limit for limit, is_known in zip(limits, known, strict=True) if not is_known]
 
 
 def test_the_commands_run_are_many() -> None:
@@ -192,6 +183,16 @@ def test_a_tutorial_ends_in_a_certificate_and_leaves_out_no_command(page: Path) 
     told = [line for line in lines(page) if line.startswith(PROGRAM)]
     assert any("--certify" in line and "--dry-run" not in line for line in told)
     assert any(line.startswith(f"{PROGRAM} verify") for line in told)
+
+
+def test_a_limit_that_no_pipeline_has_is_found_out(made: Path) -> None:
+    """A forest has no coefficients, and `--on-infeasible closest` is no way around that."""
+    fit = "people.csv --target income --grammar mine.lark --out no-weights"
+    limits = "--constraint 'coefficients <= 3' --constraint 'fpr <= 1'"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(made)
+        line = f"{PROGRAM} fit {fit} {limits}"
+        assert call(prepared(line, 0, made)).startswith("exit code 4")
 
 
 def test_a_command_that_fails_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
