@@ -1,4 +1,4 @@
-"""Real runs for each kind of bound of a regression and of several classes.
+"""Real runs for each kind of bound of two classes, of several, and of a regression.
 
 In each run a small search with a certificate at 95 % is given a limit of every kind, on 1 200 rows
 of a table; the rest of it says what is true. All limits of a run have the same room: none, some or
@@ -20,12 +20,13 @@ import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from certified_kinds import NAMES, Seen, World, dumped, facts, world
+from certified_kinds import COSTS, NAMES, Seen, World, dumped, facts, world
 from sklearn.metrics import r2_score, recall_score
 from threadpoolctl import threadpool_limits
 
@@ -37,8 +38,9 @@ from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
 
 ROWS, SALT, RUNS, PILOTS = 1200, 22, 102, (1000, 1001, 1002)
-EVALUATIONS, FOLDS, DRAWS = 2, 2, 100
+EVALUATIONS, FOLDS, DRAWS = {"two_classes": 4, "classes": 2, "regression": 2}, 2, 100
 SET_ASIDE = 0.4
+COST_TEXT = ",".join(f"{mistake}={cost:g}" for mistake, cost in COSTS.items())
 MUCH = 2  # the room with a twin that has no certificate, and with an oracle
 Record = dict[str, Any]
 
@@ -92,10 +94,11 @@ def _pair(here: World, seed: int, reference: Mapping[str, float]) -> Record:
         }
         for kind, finding in zip(here.kinds, outcome.certificate.findings, strict=True)
     }
-    has_oracle = here.task == "classes" and room == MUCH
+    has_oracle = here.task != "regression" and room == MUCH
     return record | {
         "findings": found,
         "is_certified": outcome.is_certified,
+        "model": type(_inner(outcome.model)).__name__,
         "rows": outcome.certificate.rows,
         "certified": facts(here.kinds, mine),
         "certified_utility": _utility(here, mine),
@@ -116,9 +119,10 @@ def _fitted(here: World, seed: int, limits: tuple[str, ...], certify: float | No
             task="regression" if here.task == "regression" else "classification",
             scoring="r2" if here.task == "regression" else "balanced_accuracy",
             constraints=limits,
+            cost=COST_TEXT if here.task == "two_classes" else None,
             certify=certify,
             certify_fraction=SET_ASIDE if certify else None,
-            max_evaluations=EVALUATIONS,
+            max_evaluations=EVALUATIONS[here.task],
             cv=FOLDS,
             executor="inline",
             on_infeasible="closest",
@@ -136,13 +140,25 @@ def _seen(outcome: Any, here: World, seed: int) -> Seen:
     if here.task == "regression":
         return Seen(np.asarray(model.predict(X)), truth, groups)
     classes = [str(one) for one in model.classes_]
-    return Seen(np.asarray(model.predict(X)), truth, groups, model.predict_proba(X), classes)
+    called, sure = np.asarray(model.predict(X)), model.predict_proba(X)
+    if here.raised is None:
+        return Seen(called, truth, groups, sure, classes)
+    column, more = here.raised
+    raised = model.predict_proba(X.assign(**{column: X[column] + more}))[:, -1]
+    return Seen(called, truth, groups, sure, classes, raised, X[column].to_numpy(dtype=float))
+
+
+def _inner(model: Any) -> Any:
+    """Return the pipeline or average inside of what decides at a threshold."""
+    while hasattr(model, "estimator"):
+        model = model.estimator
+    return model
 
 
 def _utility(here: World, seen: Seen) -> float:
     """Return R², or the mean recall."""
     measure: Callable[..., float] = r2_score
-    if here.task == "classes":
+    if here.task != "regression":
         return round(float(recall_score(seen.truth, seen.predicted, average="macro")), 5)
     return round(float(measure(seen.truth, seen.predicted)), 5)
 
@@ -160,7 +176,7 @@ def _oracle(here: World, seen: Seen, limits: Mapping[str, float], seed: int) -> 
         called = np.argmax(seen.probabilities * weights, axis=1)
         reached = float(np.mean([np.mean(called[one] == k) for k, one in enumerate(is_of)]))
         if reached > top:
-            moved = Seen(names[called], seen.truth, None, seen.probabilities, seen.classes)
+            moved = replace(seen, predicted=names[called])
             kept = facts(here.kinds, moved)
             if all(kind.holds(kept[kind.text], limits[kind.text]) for kind in here.kinds):
                 best, top = round(reached, 5), reached

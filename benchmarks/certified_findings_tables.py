@@ -8,19 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from certified_kinds import Kind, of_classes, of_regression
+from certified_kinds import RAISED, Kind, of_classes, of_regression, of_two_classes
 from printed_tables import wrapped
 from scipy.stats import beta
 
 MEASURED = Path(__file__).parent / "measured" / "certified_findings.json"
 KINDS = {
+    **{name: of_two_classes(column, limit) for name, (column, limit, _) in RAISED.items()},
     "abalone": of_regression("Sex"),
     "wind": of_regression("half"),
     "abalone_sex": of_classes("I", "F"),
     "wind_quarters": of_classes("q3", "q2"),
 }
 ROOMS = ("none", "some", "much")
-SCORES = {"regression": "R²", "classes": "mean recall"}
+SCORES = {"two_classes": "mean recall", "regression": "R²", "classes": "mean recall"}
 Record = dict[str, Any]
 
 
@@ -146,7 +147,7 @@ def _distance(runs: Iterable[Record], place: int) -> str:
 
 def price_table(task: str, runs: Sequence[Record]) -> dict[str, Any]:
     """Return whole certificates by room, and what they give up, in medians of pairs."""
-    rows = []
+    rows, has_oracle = [], task != "regression"
     for room, name in enumerate(ROOMS):
         of = [run for run in runs if run["room"] == room]
         whole = [run for run in of if run.get("is_certified")]
@@ -155,11 +156,11 @@ def price_table(task: str, runs: Sequence[Record]) -> dict[str, Any]:
         outside = sum(_is_broken(run, "plain") for run in twins)
         row = [name, f"{len(whole)}/{len(of)}", broken, f"{outside}/{len(twins)}"]
         row += _lost(whole, "plain_utility")
-        rows.append([*row, *(_lost(whole, "oracle")[1:] if task == "classes" else [])])
+        rows.append([*row, *(_lost(whole, "oracle")[1:] if has_oracle else [])])
     score = SCORES[task]
     columns = ["room", "whole certificates", "broken", "without one, a limit broken"]
     columns += [f"{score}, certified", "without", "given up"]
-    columns += ["an oracle's weights", "given up to them"] if task == "classes" else []
+    columns += ["an oracle's weights", "given up to them"] if has_oracle else []
     return {"title": "all limits at once", "columns": columns, "rows": rows}
 
 
@@ -180,7 +181,11 @@ def short() -> str:
 
 
 def _sentence(task: str, one: Record) -> str:
-    said = {"regression": "of a regression", "classes": "of several classes"}[task]
+    said = {
+        "two_classes": "of two classes",
+        "regression": "of a regression",
+        "classes": "of several classes",
+    }[task]
     share = f"{100 * one['limits_broken'] / max(one['limits'], 1):.1f} %"
     return (
         f"In {one['runs']} runs {said} {one['limits']} limits are certified, of which "

@@ -1,4 +1,4 @@
-"""The kinds of limits on regressions and on several classes that certified_findings.py tries.
+"""The kinds of limits of every task that certified_findings.py tries.
 
 A kind is measured on fresh rows by its definition, and not by the code that certifies it.
 """
@@ -13,22 +13,45 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import kendalltau
 from sklearn.metrics import confusion_matrix, f1_score, r2_score, recall_score, roc_auc_score
 
 from automl_admm.core.space import Array
 
 CLIP = 10.0
+COSTS = {"fn": 3.0, "fp": 1.0}
+# The groups of a table of two classes, its limit on a raised column, and the raise.
+RAISED: dict[str, tuple[str, str, tuple[str, float]]] = {
+    "adult": ("sex", "rising_breaks_5[age]", ("age", 5.0)),
+    "credit_default": ("SEX", "rising_breaks_1[PAY_0]", ("PAY_0", 1.0)),
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """Predictions for fresh rows, and their truth; probabilities are those of classes."""
+    """Predictions for fresh rows, and their truth; probabilities are those of classes.
+
+    `raised` are the scores with a column raised, `numbers` the values of that column.
+    """
 
     predicted: Any
     truth: Any
     groups: Any
     probabilities: Array | None = None
     classes: Sequence[str] = ()
+    raised: Array | None = None
+    numbers: Array | None = None
+
+    @property
+    def scores(self) -> Array:
+        """Return the probabilities of the last class."""
+        assert self.probabilities is not None  # noqa: S101 - classifiers of the grammar have them
+        return self.probabilities[:, -1]
+
+    @property
+    def is_positive(self) -> Any:
+        """Return which rows are of the last class."""
+        return self.truth == self.classes[-1]
 
     @property
     def clipped(self) -> Array:
@@ -150,18 +173,139 @@ def _kept(text: str, measure: Callable[[Seen], Any], bound: str) -> Kind:
     return Kind(text, lambda one: float(measure(one)), (0.0, 0.1, 0.2), at_least=True, bound=bound)
 
 
+def of_two_classes(column: str, raised: str) -> tuple[Kind, ...]:
+    """Return the kinds of two classes by groups of a column; another is raised, as in `raised`."""
+    exact, groups, numbered = "binomial", f"[{column}]", raised[raised.index("[") :]
+    less, more, added = (0.0, 0.25, 0.5), (0.0, 0.15, 0.3), (0.0, 0.1, 0.2)
+    return (
+        Kind("fpr", _fpr, less, bound=exact),
+        Kind("precision", _precision, more, at_least=True, bound=exact),
+        Kind("f1", _f1, more, at_least=True, bound=exact),
+        Kind(
+            f"fpr_gap{groups}",
+            lambda one: _spread(one, _fpr),
+            added,
+            bound="Buehler's",
+            is_added=True,
+        ),
+        Kind(
+            f"selection_rate_ratio{groups}",
+            _ratio,
+            (0.0, 0.3, 0.6),
+            at_least=True,
+            bound="pairs of binomials",
+        ),
+        Kind(f"max_fpr{groups}", lambda one: max(_by_group(one, _fpr)), less, bound=exact),
+        Kind("auc", _area, (0.0, 0.05, 0.1), at_least=True, bound="convex order; DeLong's"),
+        Kind(
+            f"auc_gap{groups}",
+            lambda one: _spread(one, _area),
+            (0.0, 0.15, 0.35),
+            bound="union; DeLong's, MOVER",
+            is_added=True,
+        ),
+        Kind("brier", _brier, (0.0, 0.2, 0.4), bound="betting"),
+        Kind("cost", _cost, (0.0, 0.2, 0.4), bound="betting"),
+        Kind(
+            "calibration_error",
+            _calibration_error,
+            added,
+            bound="empirical Bernstein's",
+            is_added=True,
+        ),
+        Kind(raised, _breaks, (0.0, 0.1, 0.5), bound=exact, is_added=True),
+        Kind(
+            f"score_correlation{numbered}",
+            lambda one: abs(float(kendalltau(one.scores, one.numbers).statistic)),
+            added,
+            bound="Hoeffding-Bentkus",
+            is_added=True,
+        ),
+    )
+
+
+def _is_called(seen: Seen) -> Any:
+    return seen.predicted == seen.classes[-1]
+
+
+def _called(seen: Seen) -> float:
+    return float(np.mean(_is_called(seen)))
+
+
+def _fpr(seen: Seen) -> float:
+    return float(np.mean(_is_called(seen)[~seen.is_positive]))
+
+
+def _precision(seen: Seen) -> float:
+    return float(np.mean(seen.is_positive[_is_called(seen)]))
+
+
+def _f1(seen: Seen) -> float:
+    return float(f1_score(seen.is_positive, _is_called(seen)))
+
+
+def _area(seen: Seen) -> float:
+    return float(roc_auc_score(seen.is_positive, seen.scores))
+
+
+def _brier(seen: Seen) -> float:
+    return float(np.mean((seen.scores - seen.is_positive) ** 2))
+
+
+def _cost(seen: Seen) -> float:
+    called, positive = _is_called(seen), seen.is_positive
+    return float(np.mean(COSTS["fn"] * (positive & ~called) + COSTS["fp"] * (~positive & called)))
+
+
+def _calibration_error(seen: Seen) -> float:
+    parts = np.array_split(np.argsort(seen.scores, kind="stable"), 10)
+    far = [abs(np.sum(seen.scores[one] - seen.is_positive[one])) for one in parts]
+    return float(np.sum(far) / len(seen.scores))
+
+
+def _breaks(seen: Seen) -> float:
+    """Return the share of rows whose score falls although the column was raised."""
+    assert seen.raised is not None  # noqa: S101 - each table of two classes raises a column
+    return float(np.mean(seen.raised < seen.scores - 1e-9))
+
+
+def _by_group(seen: Seen, measure: Callable[[Seen], float]) -> list[float]:
+    parts = [seen.groups == one for one in np.unique(seen.groups)]
+    return [
+        measure(Seen(seen.predicted[one], seen.truth[one], None, rows[one], seen.classes))
+        for one in parts
+        if (rows := seen.probabilities) is not None
+    ]
+
+
+def _ratio(seen: Seen) -> float:
+    """Return the least share of rows called positive by the largest; unknown if none is called."""
+    shares = _by_group(seen, _called)
+    return min(shares) / max(shares) if max(shares) else float("nan")
+
+
+def _spread(seen: Seen, measure: Callable[[Seen], float]) -> float:
+    values = _by_group(seen, measure)
+    return max(values) - min(values)
+
+
 @dataclass(frozen=True, eq=False)
 class World:
-    """A table for one task: its columns, its target, and the kinds of limits."""
+    """A table for one task: its columns, its target, and the kinds of limits.
+
+    `raised` names a column and how much is added to it, for limits on how scores behave.
+    """
 
     task: str
     X: Any
     y: Any
     column: str
     kinds: tuple[Kind, ...]
+    raised: tuple[str, float] | None = None
 
 
 NAMES: Mapping[str, tuple[str, ...]] = {
+    "two_classes": ("adult", "credit_default"),
     "regression": ("abalone", "wind"),
     "classes": ("abalone_sex", "wind_quarters"),
 }
@@ -172,6 +316,11 @@ def world(folder: Path, name: str) -> World:
     """Return a world by its name."""
     import pandas as pd
 
+    if name in RAISED:
+        frame = pd.read_csv(folder / f"{name}.csv")
+        column, limit, raised = RAISED[name]
+        X, y = frame.iloc[:, :-1], frame.iloc[:, -1].astype(str)
+        return World("two_classes", X, y, column, of_two_classes(column, limit), raised)
     frame = pd.read_csv(folder / f"{name.split('_', maxsplit=1)[0]}.csv")
     if name == "abalone":
         X, y = frame.iloc[:, :-1], frame.iloc[:, -1].astype(float)

@@ -15,6 +15,7 @@ GROUPS = {
         "real_data",
         "limits_real_data",
         "certificates",
+        "every_bound",
         "claims",
         "certified_rivals",
         "certified_findings",

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from certified_findings_tables import kinds_table, price_table
-from certified_kinds import Seen, of_classes, of_regression
+from certified_kinds import Seen, of_classes, of_regression, of_two_classes
 from certified_rivals_tables import answers, first, utility
 from certified_tasks import Asked
 
@@ -99,3 +99,21 @@ def test_kinds_of_classes_are_measured_by_their_definition() -> None:
     assert values['confusion{true="c",predicted="a"}'] == 0.5
     assert values["macro_recall"] == pytest.approx(2 / 3)
     assert values['auc{class="a"}'] == pytest.approx(0.625)
+
+
+def test_kinds_of_two_classes_are_measured_by_their_definition() -> None:
+    truth, called = (np.array(list(one)) for one in ("nnnnpppp", "nnnpnppp"))
+    scores = np.array([0.1, 0.2, 0.3, 0.8, 0.4, 0.9, 0.7, 0.6])
+    groups = np.array(list("abababab"))
+    sure = np.column_stack([1 - scores, scores])
+    seen = Seen(called, truth, groups, sure, ["n", "p"], scores - 0.1 * (groups == "a"), scores)
+    values = {kind.text: kind.measure(seen) for kind in of_two_classes("sex", "rising_breaks_1[x]")}
+    assert (values["fpr"], values["precision"], values["f1"]) == (0.25, 0.75, 0.75)
+    assert values["fpr_gap[sex]"] == values["max_fpr[sex]"] == 0.5
+    assert values["selection_rate_ratio[sex]"] == pytest.approx(1 / 3)
+    # Of 16 pairs the positive rows of 0.4, 0.7 and 0.6 are behind the negative one of 0.8.
+    assert values["auc"] == pytest.approx(13 / 16)
+    assert values["cost"] == pytest.approx((3 + 1) / 8)
+    assert values["rising_breaks_1[x]"] == 0.5
+    assert values["score_correlation[x]"] == pytest.approx(1.0)
+    assert values["brier"] == pytest.approx(float(np.mean((scores - (truth == "p")) ** 2)))
