@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from automl_admm.builtin.constraints.score_shares import score_share
 from automl_admm.core.evidence import Estimate, Evidence, Rate
 from automl_admm.pipelines.build import predict_scores
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
@@ -72,21 +73,10 @@ def constraints() -> Iterable[ConstraintPlugin]:
     words = "share of rows whose score {} if the column is raised by N, as in {}_1[age]"
     for name, moves, sign in (("rising_breaks", "falls", 1.0), ("falling_breaks", "rises", -1.0)):
         summary = words.format(moves, name)
-        yield _plugin(name, summary, numbered=partial(_of_raise, name, summary, sign))
+        yield score_share(name, summary, numbered=partial(_of_raise, name, summary, sign))
 
 
 def _of_raise(name: str, summary: str, sign: float, number: float) -> ConstraintPlugin:
     if not 0 < number < math.inf:
         raise ValueError("the column is raised by a number above 0")
-    return _plugin(name, summary, changing=Breaks(number, sign))
-
-
-def _plugin(name: str, summary: str, **way: Any) -> ConstraintPlugin:
-    return ConstraintPlugin(
-        name=name,
-        summary=summary,
-        highest=1.0,
-        kind="statistical",
-        uses_decisions=False,
-        **way,
-    )
+    return score_share(name, summary, changing=Breaks(number, sign))

@@ -16,6 +16,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from automl_admm.builtin.constraints.score_shares import score_share
 from automl_admm.core.evidence import Estimate, Evidence, Largest, Rate
 from automl_admm.data.fingerprints import mix
 from automl_admm.pipelines.build import predict_scores
@@ -150,13 +151,15 @@ def _moves(evaluated: EvaluatedPipeline, rows: Any, changed: Any) -> NDArray[np.
 def constraints() -> Iterable[ConstraintPlugin]:
     """Yield the limits."""
     blank = "share of rows whose score moves by more than N if one column, the worst, is blank"
-    yield _plugin("blank_moves", blank, numbered=partial(_blank, blank))
+    yield score_share("blank_moves", blank, numbered=partial(_blank, blank), asks_model=True)
     noisy = "share of rows whose score moves by more than a number under noise"
-    yield _plugin("noise_moves", noisy, options=Noise, configured=partial(_noise, noisy))
+    yield score_share(
+        "noise_moves", noisy, options=Noise, configured=partial(_noise, noisy), asks_model=True
+    )
 
 
 def _blank(summary: str, number: float) -> ConstraintPlugin:
-    return _plugin("blank_moves", summary, function=BlankMoves(number))
+    return score_share("blank_moves", summary, function=BlankMoves(number), asks_model=True)
 
 
 def _noise(summary: str, noise: Noise) -> ConstraintPlugin:
@@ -164,16 +167,4 @@ def _noise(summary: str, noise: Noise) -> ConstraintPlugin:
         raise ValueError("by is a share of the numbers above 0, such as 0.05")
     if not 0.0 <= noise.more_than < math.inf:
         raise ValueError("more_than is a number of 0 or more")
-    return _plugin("noise_moves", summary, function=NoiseMoves(noise))
-
-
-def _plugin(name: str, summary: str, **way: Any) -> ConstraintPlugin:
-    return ConstraintPlugin(
-        name=name,
-        summary=summary,
-        highest=1.0,
-        kind="statistical",
-        uses_decisions=False,
-        asks_model=True,
-        **way,
-    )
+    return score_share("noise_moves", summary, function=NoiseMoves(noise), asks_model=True)
