@@ -22,7 +22,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.pipelines.calibrated import calibrated
-from automl_admm.pipelines.thresholds.single import fix_threshold
+from automl_admm.pipelines.thresholds.fixed import fix_threshold
 from automl_admm.runs.saved.onnx_file import convert
 
 Run = Callable[..., Any]
