@@ -84,6 +84,8 @@ class _Comparing:
         if self._is_macro(name):
             return over_classes(self.plugin(name.removeprefix(f"{MACRO}_")), MACRO)
         known, other = self._names(self.task), self._of_another_task(name)
+        if name in known:
+            other = f"Write '{name}[column]' for the worst group by that column."
         raise UnknownNameError("constraint", name, known, hint=other)
 
     def _worst(self, name: str) -> ConstraintPlugin | None:

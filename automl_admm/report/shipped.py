@@ -140,7 +140,9 @@ def tell_shipped_thresholds(manifest: Mapping[str, Any], evaluation: Evaluation)
     logged.pop(CALIBRATION, None)
     if {name: one for name, one in shipped.items() if one} == logged:
         return None
-    words = name_thresholds(shipped) or name_weights(shipped) or name_undecided(shipped)
-    words = words or say_threshold(shipped["threshold"]).removeprefix("at ")
     why = ", chosen for the certificate" if manifest.get("certificate_sha256") else ""
+    if undecided := name_undecided(shipped):
+        return f"shipped with these left undecided: {undecided}{why}"
+    words = name_thresholds(shipped) or name_weights(shipped)
+    words = words or say_threshold(shipped["threshold"]).removeprefix("at ")
     return f"shipped at threshold {words}{why}"

@@ -54,6 +54,8 @@ def test_a_text_becomes_a_limit_with_the_range_of_its_values(text: str, limit: L
         ("log_loss <= 3", UnknownNameError, "'neg_log_loss'"),
         ("fpr_gap <= 0.1", ConfigurationError, r"'fpr_gap' compares groups.*'fpr_gap\[sex\]'"),
         ("fpr[sex] <= 0.1", ConfigurationError, r"Did you mean 'fpr_gap\[sex\]'"),
+        ("max_mae <= 0.1", UnknownNameError, r"Write 'max_mae\[column\]'"),
+        ("max_abstain{class} <= 0.1", UnknownNameError, r"Write 'max_abstain\[column\]'"),
         ("size_mb[sex] <= 0.1", ConfigurationError, "'size_mb' is not measured by group"),
         ("size_mb_gap[sex] <= 0.1", ConfigurationError, "no groups can be compared by it"),
         (

@@ -14,6 +14,17 @@ def test_limits_hold_in_their_direction_and_never_for_nan() -> None:
     assert not Limit("latency", 2.0).holds(float("nan"))
 
 
+def test_a_mean_that_misses_the_limit_by_rounding_is_within() -> None:
+    most, least = Limit("abstain", 0.3), Limit("recall", 0.3, at_least=True)
+    assert 0.1 + 0.2 > 0.3
+    assert most.holds(0.1 + 0.2)
+    assert most.excess(0.1 + 0.2) == 0.0
+    assert least.holds(0.3 - 5e-17)
+    assert not most.holds(0.3 + 1e-9)
+    assert most.excess(0.3 + 1e-9) > 0.0
+    assert not Limit("error", 0.0).holds(1e-300)
+
+
 def test_slack_has_room_up_to_the_extreme_or_without_end() -> None:
     assert Limit("g", 0.0).room == float("inf")
     assert Limit("latency", 2.0, extreme=0.0).room == 2.0

@@ -145,3 +145,6 @@ def test_a_threshold_chosen_for_the_certificate_is_told_with_its_reason() -> Non
     assert tell_shipped_thresholds({**shipped, "evaluation": 32}, logged) is None
     never = {"evaluation": 33, "threshold": "never"}
     assert tell_shipped_thresholds(never, logged) == "shipped at threshold never"
+    band = {"evaluation": 33, "threshold": 0.5, "lower_threshold": 0.4}
+    told = "shipped with these left undecided: scores from 0.4 to below 0.5"
+    assert tell_shipped_thresholds(band, logged) == told
