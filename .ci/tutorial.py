@@ -30,7 +30,7 @@ LATEST = '"$(ls -dt automl-runs/*/ | head -n 1)"'
 ROWS = 10_000
 LEAST_PAGE = 20_000
 FEWEST_INSIDE = 35  # of 46, where about 41 are expected: fewer have a chance below 1 in 100
-REGRESSION = ("mae_to_150 <= 60", "abs_error_quantile_90 <= 120", "errors_above_100 <= 0.2")
+REGRESSION = ("mae_to_150 <= 62", "abs_error_quantile_90 <= 140", "errors_above_100 <= 0.2")
 CLASSES = ("min_recall{class} >= 0.75", 'recall{class="9"} >= 0.8', "cost <= 0.3")
 
 
