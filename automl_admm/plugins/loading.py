@@ -22,6 +22,7 @@ from automl_admm.core.messages import say_error, say_value
 from automl_admm.plugins import specs as hookspecs
 from automl_admm.plugins.api_version import check_version
 from automl_admm.plugins.configured import configure
+from automl_admm.plugins.entries import installed_entries
 from automl_admm.plugins.event_hooks import heard_hooks
 from automl_admm.plugins.fingerprints import Origin
 from automl_admm.plugins.import_probe import find_faults
@@ -194,9 +195,7 @@ def discover() -> list[PluginSource]:
     """The entry points of the group, ours first; `AUTOML_ADMM_PLUGINS` narrows them."""
     wanted = os.environ.get(ONLY)
     names = None if wanted is None else {name.strip() for name in wanted.split(",") if name.strip()}
-    identify = cache(_identify)  # metadata hold a whole README, and most distributions many entries
-    entries = metadata.entry_points(group=hookspecs.PROJECT)
-    found = [_source(entry, *identify(entry.dist)) for entry in entries]
+    found = [_source(*entry) for entry in installed_entries()]
     kept = [source for source in found if source.builtin or names is None or source.name in names]
     missing = (names or set()) - {source.name for source in found}
     if missing:
@@ -206,13 +205,6 @@ def discover() -> list[PluginSource]:
             hint=suggest(name, [source.name for source in found]),
         )
     return sorted(kept, key=lambda source: (not source.builtin, source.name))
-
-
-def _identify(distribution: metadata.Distribution | None) -> tuple[str, str]:
-    if distribution is None:
-        return "unknown", ""
-    about = distribution.metadata
-    return about["Name"], about["Version"]
 
 
 def _source(entry: metadata.EntryPoint, name: str, version: str) -> PluginSource:
@@ -247,12 +239,17 @@ def _admit(plugins: Plugins, source: PluginSource) -> PluginInfo:
         if isinstance(problem, DoubledNameError) and source.provider == HERE:
             raise
         return PluginInfo(source.name, source.provider, f"{FAILED}{_explain(problem)}")
-    provides = {
-        hook: tuple(dict.fromkeys(r.name for h, r in records if h == hook)) for hook, _ in records
-    }
     strange = _unknown_hooks(plugins.manager, plugin)
     heard = heard_hooks(plugins.manager, source.name)
-    return PluginInfo(source.name, source.provider, "active", provides, strange, heard)
+    return PluginInfo(source.name, source.provider, "active", _names(records), strange, heard)
+
+
+def _names(records: Sequence[tuple[str, Any]]) -> dict[str, tuple[str, ...]]:
+    """Return the names of the records of each hook, each once."""
+    found: dict[str, dict[str, None]] = {}
+    for hook, record in records:
+        found.setdefault(hook, {})[record.name] = None
+    return {hook: tuple(names) for hook, names in found.items()}
 
 
 def _with_withheld(plugins: Plugins, info: PluginInfo) -> PluginInfo:

@@ -9,7 +9,7 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from enum import Enum
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -113,12 +113,19 @@ def _shown(wanted: Any) -> str:
     return _words(wanted) if is_enum else inspect.formatannotation(wanted).replace("pathlib.", "")
 
 
-def _types(owner: str, kind: type[Any]) -> dict[str, Any]:
+def _types(owner: str, kind: type[Any]) -> Mapping[str, Any]:
     try:
-        hints = typing.get_type_hints(kind)
+        return _types_of(kind)
     except Exception as problem:
         raise PluginError(f"options of '{owner}': {say_error(problem)}.") from problem
-    return {field.name: hints[field.name] for field in fields(kind) if field.init}
+
+
+@lru_cache(maxsize=256)  # of the classes of all plugins, which are asked for at every start
+def _types_of(kind: type[Any]) -> Mapping[str, Any]:
+    """Return the types of the fields of a dataclass; annotations are evaluated for them."""
+    hints = typing.get_type_hints(kind)
+    found = {field.name: hints[field.name] for field in fields(kind) if field.init}
+    return types.MappingProxyType(found)
 
 
 def _convert(owner: str, key: str, value: Any, wanted: Any) -> Any:
