@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,7 +22,24 @@ ROOT = Path(__file__).parent
 HELPERS = ROOT / "tests" / "helpers"
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    """Put this process and all that it starts into the state of an ordinary one."""
+    take_back_signals()
+    keep_bytecode(config)
+
+
+def keep_bytecode(config: pytest.Config) -> None:
+    """Keep compiled modules in the folder of pytest where they may not stand beside their sources.
+
+    Each of some hundred interpreters would compile a thousand modules anew, for seconds.
+    """
+    folder = getattr(config, "cache", None)
+    if folder is not None and os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        place = os.environ.setdefault("PYTHONPYCACHEPREFIX", str(folder.mkdir("bytecode")))
+        sys.pycache_prefix, sys.dont_write_bytecode = place, False
+
+
+def take_back_signals() -> None:
     """Take back signals that are ignored, as they are for tests started in the background.
 
     Every process that a test starts would ignore them as well, and wait for ever.
