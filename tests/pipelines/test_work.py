@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -15,73 +17,88 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
 
-GRAMMAR = """
-%import components (gaussian_nb, missing)
+
+@dataclass(frozen=True)
+class Case:
+    """A way in which a factory disappoints, and the evaluation that is to come of it."""
+
+    component: str
+    problem: BaseException | None
+    status: Status
+    says: str
+
+
+CASES = (
+    Case("raises", RuntimeError("boom"), Status.ERROR, "RuntimeError: boom"),
+    Case("leaves", SystemExit("bye"), Status.ERROR, "SystemExit: bye"),
+    Case("has_no_memory", MemoryError("full"), Status.MEMOUT, "MemoryError: full"),
+    Case("returns_none", None, Status.ERROR, "'NoneType' object has no attribute"),
+    Case("raises_one_of_ours", ConfigurationError("needs more."), Status.ERROR, "needs more"),
+)
+NAMES = [case.component for case in CASES]
+GRAMMAR = f"""
+%import components (gaussian_nb, {", ".join(NAMES)})
 start: estimator
-estimator: gaussian_nb | missing
+estimator: gaussian_nb | {" | ".join(NAMES)}
 """
 
 
 class Provider:
-    def __init__(self, problem: BaseException | None) -> None:
-        self.problem = problem
+    """A plugin with all of the components; each is a name of its own, so one run tries them all."""
 
     @hookimpl
     def components(self) -> Iterator[ComponentPlugin]:
-        yield ComponentPlugin(name="missing", summary="s", role="estimator", factory=self.build)
+        for case in CASES:
+            yield ComponentPlugin(
+                name=case.component, summary="s", role="estimator", factory=partial(build, case)
+            )
 
-    def build(self, values: object, context: object) -> None:
-        if self.problem is not None:
-            raise self.problem
+
+def build(case: Case, values: object, context: object) -> None:
+    if case.problem is not None:
+        raise case.problem
 
 
-@pytest.fixture
-def evaluated(tmp_path) -> Callable[..., Evaluation]:
-    """The evaluation of the component in a run that ends well with the other."""
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, Evaluation]]:
+    """The evaluations of a run by an executor, by pipeline; the run ends well with a last one."""
 
-    def run(problem: BaseException | None, executor: str) -> Evaluation:
-        path = tmp_path / "grammar.lark"
+    @cache
+    def run(executor: str) -> dict[str, Evaluation]:
+        path = tmp_path_factory.mktemp("grammar") / "grammar.lark"
         path.write_text(GRAMMAR)
+        texts = [f"{name}()" for name in (*NAMES, "gaussian_nb")]
         config = RunConfig(
             grammar=path,
             executor=executor,
+            cv=2,
             theta_solver="random",
             z_solver="random",
-            max_evaluations=2,
-            starts=("missing()", "gaussian_nb()"),
-            extra_plugins={"ours": Provider(problem)},
+            max_evaluations=len(texts),
+            starts=tuple(texts),
+            extra_plugins={"ours": Provider()},
         )
         outcome = run_pipelines(prepare(config, *load_iris(return_X_y=True)))
         assert outcome.best.text == "gaussian_nb()"
-        (found,) = [e for e in outcome.result.evaluations if e.text == "missing()"]
-        return found
+        assert [found.text for found in outcome.result.evaluations] == texts
+        return {found.text: found for found in outcome.result.evaluations}
 
     return run
 
 
-def fault(problem: Any, status: Status, says: str, name: str) -> Any:
-    mark = pytest.mark.fault(
-        "F08", injected=f"the factory of a component {name}", expected="named; the run goes on"
-    )
-    return pytest.param(problem, status, says, id=name, marks=mark)
+def fault(case: Case) -> Any:
+    named = f"the factory of a component {case.component.replace('_', ' ')}"
+    mark = pytest.mark.fault("F08", injected=named, expected="named; the run goes on")
+    return pytest.param(case, id=case.component.replace("_", " "), marks=mark)
 
 
-@pytest.mark.parametrize(
-    ("problem", "status", "says"),
-    [
-        fault(RuntimeError("boom"), Status.ERROR, "RuntimeError: boom", "raises"),
-        fault(SystemExit("bye"), Status.ERROR, "SystemExit: bye", "leaves"),
-        fault(MemoryError("full"), Status.MEMOUT, "MemoryError: full", "has no memory"),
-        fault(None, Status.ERROR, "'NoneType' object has no attribute", "returns None"),
-        fault(ConfigurationError("needs more."), Status.ERROR, "needs more", "raises one of ours"),
-    ],
-)
+@pytest.mark.parametrize("case", [fault(case) for case in CASES])
 @pytest.mark.parametrize("executor", ["inline", "local"])
 def test_a_component_that_cannot_be_made_takes_no_run_down(
-    evaluated: Any, problem: Any, status: Status, says: str, executor: str, seen: Any
+    evaluated: Any, case: Case, executor: str, seen: Any
 ) -> None:
-    found = evaluated(problem, executor)
-    assert found.status is status
-    assert "component 'missing' (this process) cannot be made: " in found.message
-    assert says in found.message
+    found = evaluated(executor)[f"{case.component}()"]
+    assert found.status is case.status
+    assert f"component '{case.component}' (this process) cannot be made: " in found.message
+    assert case.says in found.message
     seen(found.message)
