@@ -7,11 +7,12 @@ import os
 import resource
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from program import ForkedProgram, may_fork, run_program, start_program
+from program import ForkedProgram, may_fork, run_program, run_python, start_program
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -164,3 +165,40 @@ def start_and_end(**options: Any) -> subprocess.Popen[bytes]:
     """Start the program with these options, and wait for its end."""
     with start_program("--version", stdout=subprocess.DEVNULL, **options) as run:
         return run
+
+
+CODE = """
+from __future__ import annotations
+import os, pickle, sys
+
+class Mine:
+    number: absent = 3
+
+again = pickle.loads(pickle.dumps(Mine()))
+print(sys.argv, sys.path[0], os.getcwd(), __name__, type(again) is Mine, "absent" in globals())
+print(getattr(sys.modules["__main__"], "__file__", None), os.environ.get("XDG_STATE_HOME"))
+sys.stderr.write("said\\n")
+if "-3" in sys.argv:
+    sys.exit(3)
+if "-9" in sys.argv:
+    os.kill(os.getpid(), 9)
+if "fails" in sys.argv:
+    print(1 / 0)
+"""
+
+
+@pytest.mark.parametrize("last", ["ends", "-3", "-9", "fails"])
+@pytest.mark.parametrize("is_script", [True, False])
+def test_a_script_or_a_code_runs_as_in_a_new_interpreter(
+    tmp_path: Path, is_script: bool, last: str
+) -> None:
+    script = tmp_path / "folder" / "script.py"
+    script.parent.mkdir()
+    script.write_text(CODE, encoding="utf-8")
+    words = ["folder/script.py"] if is_script else ["-c", CODE]
+    forked = run_python(*words, "one", last, cwd=tmp_path)
+    line = [sys.executable, *words, "one", last]
+    new = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert forked.returncode == new.returncode == {"ends": 0, "-3": 3, "-9": -9, "fails": 1}[last]
+    assert forked.stdout == new.stdout
+    assert forked.stderr.splitlines()[-1:] == new.stderr.splitlines()[-1:]

@@ -115,7 +115,7 @@ def _shown(wanted: Any) -> str:
 
 def _types(owner: str, kind: type[Any]) -> Mapping[str, Any]:
     try:
-        return _types_of(kind)
+        return _types_of(kind)  # type: ignore[arg-type] # a class has a hash
     except Exception as problem:
         raise PluginError(f"options of '{owner}': {say_error(problem)}.") from problem
 

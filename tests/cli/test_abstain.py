@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_python
 
 from automl_admm import AutoMLClassifier, load
 from automl_admm.data.reading import chunks
@@ -31,13 +30,7 @@ def table(names: Any, rows: int = 1500, seed: int = 0) -> pd.DataFrame:
 
 def script(folder: Path, *arguments: str) -> str:
     """Run pipeline.py of the run, and return what it prints."""
-    done = subprocess.run(
-        [sys.executable, "out/pipeline.py", *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=folder,
-    )
+    done = run_python("out/pipeline.py", *arguments, cwd=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

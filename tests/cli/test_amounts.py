@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
+from program import run_python
 
 ROWS = 120
 RNG = np.random.default_rng(4)
@@ -68,13 +67,7 @@ def test_they_are_read_as_columns_are_and_the_same_by_each_command(run, tmp_path
     again = run("resume", "out", "--max-evaluations", "+1", "--quiet")
     assert again.code == 0, again.err
     predicted = run("predict", "out", "plain.csv").out
-    made = subprocess.run(
-        [sys.executable, "out/pipeline.py", "train.csv", "plain.parquet"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-    )
+    made = run_python("out/pipeline.py", "train.csv", "plain.parquet", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     ours, theirs = (
         [float(line.split(",")[0]) for line in out.splitlines()[1:]]

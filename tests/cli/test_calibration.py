@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_python
 
 from automl_admm import load
 
@@ -48,8 +47,7 @@ def test_a_model_of_scores_tells_probabilities_in_every_form_it_ships_in(
     assert model.predict_proba(X)[:, place] == pytest.approx(yes, abs=1e-4)
 
     assert run("predict", "RUN", "rows.csv", "-o", "again.csv").code == 0
-    command = [sys.executable, "RUN/pipeline.py", "rows.csv", "rows.csv", "script.csv"]
-    script = subprocess.run(command, capture_output=True, text=True, check=False)
+    script = run_python("RUN/pipeline.py", "rows.csv", "rows.csv", "script.csv")
     assert script.returncode == 0, script.stderr
     ours, theirs = (pd.read_csv(name) for name in ("again.csv", "script.csv"))
     assert (ours["prediction"] == theirs["prediction"]).all()

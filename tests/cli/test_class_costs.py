@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_python
 
 from automl_admm import AutoMLClassifier
 
@@ -81,13 +80,7 @@ def test_the_script_of_the_run_decides_alike(run: Callable[..., Any], tmp_path: 
     assert run("predict", "out", "kinds.csv", "-o", "told.csv").code == 0
     code = tmp_path / "out" / "pipeline.py"
     assert "costs=" in code.read_text()
-    ended = subprocess.run(
-        [sys.executable, str(code), "kinds.csv", "kinds.csv", "script.csv"],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
+    ended = run_python(code, "kinds.csv", "kinds.csv", "script.csv", cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     told = [pd.read_csv(one)["prediction"] for one in ("told.csv", "script.csv")]
     assert told[0].equals(told[1])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_python
 
 from automl_admm import load
 from automl_admm.core.evaluations import Evaluation
@@ -68,13 +67,12 @@ def test_for_lack_of_time_they_ship_until_there_is_time(
     assert any(SAID in one for one in report["verdict"]["warnings"])
     new = pd.read_csv(rows).drop(columns=["wants", "w"])
     new.to_csv("new.csv", index=False)
-    words = ["RUN/pipeline.py", rows, "new.csv", "out.csv"]
-    subprocess.run([sys.executable, *map(str, words)], check=True)
+    made = run_python("RUN/pipeline.py", rows, "new.csv", "out.csv")
+    assert made.returncode == 0, made.stderr
     found = load("RUN").predict_proba(new)[:, 1]
     assert pd.read_csv("out.csv")["probability_yes"].to_numpy() == pytest.approx(found)
     pd.read_csv(rows)[:-9].to_csv("other.csv", index=False)
-    other = [sys.executable, "RUN/pipeline.py", "other.csv", "new.csv"]
-    told = subprocess.run(other, capture_output=True, text=True, check=False)
+    told = run_python("RUN/pipeline.py", "other.csv", "new.csv")
     assert told.returncode == 2
     assert told.stderr.startswith("error: the folds are of ")
     done = run("resume", "RUN", "--budget", "600s", "--max-evaluations", "2", "-q")

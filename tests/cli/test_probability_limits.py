@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +24,9 @@ def people(rows: int) -> pd.DataFrame:
     return frame
 
 
-def test_certified_here_verified_elsewhere_from_other_types(run: Any, tmp_path: Path) -> None:
+def test_certified_here_verified_elsewhere_from_other_types(
+    run: Any, spawn: Any, tmp_path: Path
+) -> None:
     frame = people(900)
     frame.to_csv(tmp_path / "rows.csv", index=False)
     limits = [word for limit in LIMITS for word in ("--constraint", limit)]
@@ -38,10 +38,12 @@ def test_certified_here_verified_elsewhere_from_other_types(run: Any, tmp_path: 
     assert ended.code == 0, ended.err
     typed = frame.astype({"buys": "category", "region": "int8", "x": "float64"})
     typed.to_parquet(tmp_path / "typed.parquet")
-    program = [sys.executable, "-m", "automl_admm"]
-    subprocess.run([*program, "verify", "here", "typed.parquet"], check=True, cwd=tmp_path)
-    wanted = [*program, "predict", "here", "typed.parquet", "-o", "out.csv"]
-    subprocess.run(wanted, check=True, cwd=tmp_path)
+    for words in (
+        ("verify", "here", "typed.parquet"),
+        ("predict", "here", "typed.parquet", "-o", "out.csv"),
+    ):
+        done = spawn(*words)
+        assert done.code == 0, done.err
     findings = json.loads((tmp_path / "here" / "certificate.json").read_text())["findings"]
     assert [one["limit"] for one in findings] == list(LIMITS)
     aside = json.loads((tmp_path / "here" / "certification-rows.json").read_text())["places"]

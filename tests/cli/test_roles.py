@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_python
 
 RNG = np.random.default_rng(0)
 
@@ -73,8 +72,9 @@ def test_the_script_of_a_weighted_run_fits_rows_of_one_weight_as_if_they_had_non
     for weight in (1, 1000):
         other, out = tmp_path / f"other{weight}.csv", tmp_path / f"out{weight}.csv"
         rows.assign(w=weight).to_csv(other, index=False)
-        words = [sys.executable, "here/pipeline.py", other.name, table.name, out.name]
-        subprocess.run(words, check=True, cwd=tmp_path)
+        words = ("here/pipeline.py", other.name, table.name, out.name)
+        done = run_python(*words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
         found.append(out.read_text(encoding="utf-8"))
     assert found[0] == found[1]
     assert len(found[0].splitlines()) == len(rows) + 1

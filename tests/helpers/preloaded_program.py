@@ -23,6 +23,7 @@ import socket
 import sys
 import tempfile
 import threading
+import types
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -45,7 +46,10 @@ HIGHEST = 65_536
 
 @dataclass(frozen=True)
 class Order:
-    """One start of the program, and its descriptors: three streams and the pipe for answers."""
+    """One start of Python, and its descriptors: three streams and the pipe for answers.
+
+    The arguments are those of an interpreter: `-m automl_admm …`, `-c CODE …` or `SCRIPT …`.
+    """
 
     arguments: list[str]
     folder: str
@@ -149,17 +153,40 @@ def become(order: Order, own_path: list[str]) -> None:
     os.environ.update(order.environment)
     tempfile.tempdir = None  # it was found in the environment
     named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    sys.path[:] = [str(Path.cwd()), *filter(None, named), *own_path]
+    sys.path[:] = [first_place(order.arguments[0]), *filter(None, named), *own_path]
     importlib.invalidate_caches()
     np.random.seed()  # noqa: NPY002 - forks would draw the same, and processes do not
-    sys.argv[:] = [PROGRAM, *order.arguments]
     gc.enable()
     try:
-        runpy.run_module(PROGRAM, run_name="__main__", alter_sys=True)
+        run(order.arguments)
     except SystemExit as leave:
         if isinstance(leave.code, int | None):
             end(leave.code or 0)
         raise
+    end(0)
+
+
+def first_place(kind: str) -> str:
+    """Return the folder that an interpreter searches first for modules."""
+    if kind == "-c":
+        return ""
+    return str(Path.cwd() if kind == "-m" else Path(kind).absolute().parent)
+
+
+def run(arguments: list[str]) -> None:
+    """Run the program, a code or a script, as an interpreter does with these arguments."""
+    kind, *rest = arguments
+    if kind == "-m":
+        sys.argv[:] = rest
+        runpy.run_module(PROGRAM, run_name="__main__", alter_sys=True)
+        return
+    sys.argv[:] = arguments if kind != "-c" else [kind, *rest[1:]]
+    text, name = (rest[0], "<string>") if kind == "-c" else (Path(kind).read_text("utf-8"), kind)
+    # Names defined there are found in `__main__`, as pickle looks for them.
+    sys.modules["__main__"] = main_module = types.ModuleType("__main__")
+    if kind != "-c":
+        main_module.__file__ = str(Path(kind).absolute())
+    exec(compile(text, name, "exec", dont_inherit=True), main_module.__dict__)  # noqa: S102 - it is what was asked for
 
 
 def end(code: int) -> None:

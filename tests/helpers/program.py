@@ -15,7 +15,7 @@ import select
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -50,14 +50,20 @@ def start_program(
     **options: Any,
 ) -> subprocess.Popen[Any]:
     """Start the program with these options of `Popen`, within `limits` of the module resource."""
-    bounds = dict(limits or {})
+    return start(command(*arguments), dict(limits or {}), new_interpreter, options)
+
+
+def start(
+    line: list[str], bounds: dict[int, int], new: bool, options: Mapping[str, Any]
+) -> subprocess.Popen[Any]:
+    """Start a command line of Python in a fork, or in a new interpreter where it differs."""
     environment, folder = options.get("env") or os.environ, Path(options.get("cwd") or ".")
     usual = options.keys() <= OPTIONS and folder.is_dir() and may_fork(environment)
-    if new_interpreter or not usual or has_other_modules(environment, folder):
+    if new or not usual or has_other_modules(environment, folder):
         if bounds:
-            options["preexec_fn"] = partial(set_limits, bounds)
-        return subprocess.Popen(command(*arguments), **options)
-    return ForkedProgram(command(*arguments), bounds, **options)
+            options = {**options, "preexec_fn": partial(set_limits, bounds)}
+        return subprocess.Popen(line, **options)
+    return ForkedProgram(line, bounds, **options)
 
 
 def set_limits(limits: Mapping[int, int]) -> None:
@@ -73,12 +79,36 @@ def run_program(
     **options: Any,
 ) -> subprocess.CompletedProcess[Any]:
     """Run the program to its end, by default as text; its output is captured."""
+    return run_to_end(partial(start_program, *arguments), input, timeout, options)
+
+
+def run_python(
+    *arguments: str | Path,
+    input: str | bytes | None = None,  # noqa: A002 - as `subprocess.run` has it
+    timeout: float = 300.0,
+    **options: Any,
+) -> subprocess.CompletedProcess[Any]:
+    """Run a script, or a code after `-c`, as another process that has imported the program.
+
+    A test of what a new interpreter has imported starts one itself.
+    """
+    line = [sys.executable, *map(str, arguments)]
+    return run_to_end(lambda **given: start(line, {}, False, given), input, timeout, options)
+
+
+def run_to_end(
+    begin: Callable[..., subprocess.Popen[Any]],
+    given: str | bytes | None,
+    timeout: float,
+    options: dict[str, Any],
+) -> subprocess.CompletedProcess[Any]:
+    """Begin a process, give it its input, and return its output after its end."""
     usual: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    if input is not None:
+    if given is not None:
         usual["stdin"] = subprocess.PIPE
-    with start_program(*arguments, **usual | options) as process:
+    with begin(**usual | options) as process:
         try:
-            out, err = process.communicate(input, timeout)
+            out, err = process.communicate(given, timeout)
         except BaseException:
             process.kill()
             raise
@@ -145,7 +175,7 @@ class ForkedProgram(subprocess.Popen[Any]):
         p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite = given[10:16]
         umask, apart = given[20:22]
         order = {
-            "arguments": arguments[len(command()) :],
+            "arguments": arguments[1:],
             "folder": os.fspath(cwd or Path.cwd()),
             "environment": dict(environment or os.environ),
             "umask": umask,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import subprocess
-import sys
 from pathlib import Path
+
+from program import run_python
 
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Candidate, Selection
@@ -50,6 +51,4 @@ def write_in_a_process(
 ) -> subprocess.CompletedProcess[str]:
     """Write a store in a process of its own, which kills itself unless told otherwise."""
     program = WRITER.format(path=str(path), mode=mode, first=first, last=last, then=then)
-    return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False
-    )
+    return run_python("-c", program)

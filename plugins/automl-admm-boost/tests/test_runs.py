@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_program, run_python
 
 TABLE = "table.csv"
 TOLD = ("told", "scripted")
@@ -24,10 +23,9 @@ start: "{name}" "(" "n_estimators" "=" "1000000" ")"
 
 
 def run(folder: Path, *arguments: str, plugins: str = "boost") -> Any:
-    command = [sys.executable, "-m", "automl_admm", *arguments]
     # Other plugins have no part in it, and imports are the most of what this costs.
     env = os.environ | {"AUTOML_ADMM_PLUGINS": plugins}
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    return run_program(*arguments, cwd=folder, env=env)
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +74,7 @@ def test_the_script_predicts_as_the_model_does(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     script = (folder / "run" / "pipeline.py").read_text(encoding="utf-8")
     assert "from automl_admm_boost.light_gbm import LightGBMClassifier" in script
-    command = [sys.executable, "run/pipeline.py", TABLE, TABLE, "scripted.csv"]
-    made = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    made = run_python("run/pipeline.py", TABLE, TABLE, "scripted.csv", cwd=folder)
     assert made.returncode == 0, made.stderr
     told, scripted = (pd.read_csv(folder / f"{name}.csv", dtype=str) for name in TOLD)
     pd.testing.assert_frame_equal(told, scripted)

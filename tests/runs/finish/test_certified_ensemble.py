@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
@@ -14,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_program
 from sklearn.ensemble import VotingClassifier
 from sklearn.model_selection import FixedThresholdClassifier
 
@@ -161,12 +160,8 @@ def test_it_decides_alike_in_another_process(certified: Any, tmp_path: Path) -> 
     fresh = table(300, 2).drop(columns="bad")
     fresh.to_parquet(tmp_path / "new.parquet")
     command = ("predict", str(folder_of(certified)), "new.parquet", "-o", "said.csv")
-    subprocess.run(
-        [sys.executable, "-m", "automl_admm", *command],
-        check=True,
-        capture_output=True,
-        cwd=tmp_path,
-    )
+    done = run_program(*command, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     said = pd.read_csv(tmp_path / "said.csv")
     column = next(one for one in said if set(said[one].astype(str)) == {"yes", "no"})
     assert list(said[column]) == list(certified.model.predict(fresh))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_program
 
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.contenders import at_stop, place_of, price_of
@@ -99,9 +98,8 @@ def test_it_decides_alike_in_another_process_and_from_another_format(
     assert set(expected) == {"yes", "no"}
     for name in ("new.csv", "new.parquet"):
         command = ("predict", str(folder), str(tmp_path / name), "-o", str(tmp_path / "said.csv"))
-        subprocess.run(
-            [sys.executable, "-m", "automl_admm", *command], check=True, capture_output=True
-        )
+        done = run_program(*command)
+        assert done.returncode == 0, done.stderr
         said = pd.read_csv(tmp_path / "said.csv")
         column = next(one for one in said if set(said[one].astype(str)) <= {"yes", "no"})
         assert list(said[column]) == list(expected), name

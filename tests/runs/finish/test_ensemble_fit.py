@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import subprocess
-import sys
 import time
 from pathlib import Path
 from shutil import copytree
@@ -14,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_python
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
@@ -113,7 +112,8 @@ def test_the_script_fits_the_same_ensemble(run: tuple[Any, Path], tmp_path: Path
     content = words[0].read_text().replace('TARGET = "target"', 'TARGET = "y"')
     (tmp_path / "pipeline.py").write_text(content.replace('"target": {', '"y": {'))
     words[0] = tmp_path / "pipeline.py"
-    subprocess.run([sys.executable, *map(str, words)], cwd=tmp_path, check=True)
+    done = run_python(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     made = pd.read_csv(tmp_path / "out.csv")
     assert made["probability_yes"].to_numpy() == pytest.approx(found.predict_proba(ROWS)[:, 1])
 

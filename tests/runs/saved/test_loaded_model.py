@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import skops.io
+from program import run_python
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.inspection import permutation_importance
 
@@ -140,8 +139,8 @@ def test_it_comes_back_in_a_new_process(kept: Path, tmp_path: Path) -> None:
         "import automl_admm, pandas, sys; model = automl_admm.load(sys.argv[1]); "
         "print(model.predict_proba(pandas.read_pickle(sys.argv[2]))[:, 1].tolist())"
     )
-    command = [sys.executable, "-c", program, str(kept), str(tmp_path / "rows.pickle")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = run_python("-c", program, kept, tmp_path / "rows.pickle")
+    assert done.returncode == 0, done.stderr
     expected = automl_admm.load(kept).predict_proba(people())[:, 1]
     assert json.loads(done.stdout) == expected.tolist()
 
