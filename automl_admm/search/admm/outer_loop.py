@@ -9,18 +9,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
-
-import numpy as np
 
 from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.protocols import ThetaSolver, ZSolver
-from automl_admm.core.ranking import best_of
-from automl_admm.core.space import Array, Candidate, Selection
+from automl_admm.core.space import Array, Selection
 from automl_admm.core.subproblems import (
     Observation,
     Quadratic,
@@ -28,8 +25,16 @@ from automl_admm.core.subproblems import (
     ThetaSubproblem,
 )
 from automl_admm.search.admm import lagrangian, projection
+from automl_admm.search.admm.choice import Choice
 from automl_admm.search.admm.excursions import Excursion, Tunings
 from automl_admm.search.admm.initial_state import initial_state
+from automl_admm.search.admm.iteration import (
+    Iteration,
+    gap,
+    is_any_within,
+    is_inside,
+    selections,
+)
 from automl_admm.search.admm.pricing import (
     OtherParameters,
     Scales,
@@ -39,7 +44,7 @@ from automl_admm.search.admm.pricing import (
     prices_of,
 )
 from automl_admm.search.admm.settings import AdmmSettings
-from automl_admm.search.admm.stagnation import GAIN_THAT_MATTERS, Drought, IterationGains
+from automl_admm.search.admm.stagnation import Drought, IterationGains
 from automl_admm.search.protocol import (
     WAIT,
     Book,
@@ -53,65 +58,6 @@ from automl_admm.search.protocol import (
     solve,
 )
 from automl_admm.search.starts import beginning, evaluate_starts
-
-
-@dataclass
-class _Iteration:
-    """The inputs of one outer iteration: records that do not change, and the logs.
-
-    `away` is the present excursion of θ-min, if there is one (see `Tunings`).
-    """
-
-    problem: SearchProblem
-    settings: AdmmSettings
-    book: Book
-    tunings: Tunings
-    scales: Scales
-    integers: Array
-    project: Callable[[Candidate], Candidate]
-    away: Excursion | None
-
-
-@dataclass(frozen=True, eq=False)
-class _Choice:
-    """The result of z-min while some of its evaluations are still pending.
-
-    With several workers these end during the next θ-min. If one of them beats the choice by more
-    than the smallest gain that matters, choose again: tuning the loser would be in vain. `state` is
-    the state before the choice.
-    """
-
-    work: _Iteration
-    state: AdmmState
-    delta: Array
-    subspace: SelectionSubspace
-    best: Evaluation | None
-    late: frozenset[str]
-
-    @classmethod
-    def of(
-        cls, work: _Iteration, state: AdmmState, delta: Array, subspace: SelectionSubspace
-    ) -> _Choice:
-        """Choose the best evaluation in the space of z-min; note the pending ones as late."""
-        inside = _inside(work.book.evaluations, subspace)
-        best = min(inside, key=subspace.prices.cost, default=None)
-        return cls(work, state, delta, subspace, best, frozenset(work.book.pending))
-
-    def is_overturned_by(self, results: Sequence[Evaluation]) -> bool:
-        """Return True if a late result is better."""
-        late = _inside([e for e in results if e.key in self.late], self.subspace)
-        if self.best is None:
-            return bool(late)
-        enough = self.subspace.prices.cost(self.best) - GAIN_THAT_MATTERS
-        return any(self.subspace.prices.cost(evaluation) < enough for evaluation in late)
-
-    def again(self) -> _Choice:
-        """Choose again with all results known now."""
-        return _Choice.of(self.work, self.state, self.delta, self.subspace)
-
-    def outcome(self) -> AdmmState:
-        """Return the state after the choice."""
-        return _update_duals(self.work, self.state, self.delta, self.best)
 
 
 def admm(
@@ -132,7 +78,7 @@ def admm(
     away: Excursion | None = None
     progress = IterationGains(problem.limits)
     scales = measure_scales(book.evaluations, problem.limits)
-    choice: _Choice | None = None
+    choice: Choice | None = None
     idle = 0
     for iteration in itertools.count():
         if settings.max_iterations is not None and iteration >= settings.max_iterations:
@@ -140,7 +86,7 @@ def admm(
             return
         known = len(book.keys)
         scales = _settled(scales, book, problem)
-        work = _Iteration(problem, settings, book, tunings, scales, integers, project, away)
+        work = Iteration(problem, settings, book, tunings, scales, integers, project, away)
         state = replace(state, iteration=iteration, integer_rho=settings.integer_rho(iteration))
         choice = yield from _iterate(work, state, theta_solver, z_solver, choice)
         state, scales = choice.outcome(), choice.work.scales
@@ -178,12 +124,12 @@ def _settled(scales: Scales, book: Book, problem: SearchProblem) -> Scales:
 
 
 def _iterate(
-    work: _Iteration,
+    work: Iteration,
     state: AdmmState,
     theta_solver: ThetaSolver,
     z_solver: ZSolver,
-    choice: _Choice | None,
-) -> Generator[Event, Sequence[Evaluation], _Choice]:
+    choice: Choice | None,
+) -> Generator[Event, Sequence[Evaluation], Choice]:
     """Run θ-min, δ-min and z-min; return the choice of z-min."""
     state, theta = yield from _tune(work, state, theta_solver, choice)
     # The first θ-min often makes enough successes: z-min and the multipliers need not wait.
@@ -192,15 +138,17 @@ def _iterate(
     # δ-min, equation (19), with λ of the iteration before.
     delta = projection.nearest_integers(parameters, theta, state.dual, integer_rho)
 
-    state = replace(state, theta=theta, dual_residual=_gap(delta, state.delta) * integer_rho)
+    state = replace(state, theta=theta, dual_residual=gap(delta, state.delta) * integer_rho)
     subspace = yield from _minimise_selection(work, state, z_solver)
-    return _Choice.of(work, state, delta, subspace)
+    return Choice.of(work, state, delta, subspace)
 
 
 def _tune(
-    work: _Iteration, state: AdmmState, solver: ThetaSolver, choice: _Choice | None
+    work: Iteration, state: AdmmState, solver: ThetaSolver, choice: Choice | None
 ) -> Generator[Event, Sequence[Evaluation], tuple[AdmmState, Array]]:
     """Run θ-min on the chosen selection; run it again if late results overturn the choice."""
+    if state.iteration == 0 and _is_left_to_z_min(work):
+        return state, state.theta
     known = len(work.book.keys)
     theta = yield from _minimise_theta(work, state, solver, choice)
     # Each round lowers the best cost by a gain that matters, so the loop ends.
@@ -215,13 +163,22 @@ def _tune(
     return state, theta
 
 
-def _depth(work: _Iteration, state: AdmmState) -> int:
+def _is_left_to_z_min(work: Iteration) -> bool:
+    """Return True if nothing is within the limits and z-min has other selections to look at.
+
+    All n_t evaluations of the first θ-min may be in vain for the selection of the start.
+    """
+    may_wait = bool(work.problem.space.decisions) and not work.settings.tunes_outside
+    return may_wait and not is_any_within(work)
+
+
+def _depth(work: Iteration, state: AdmmState) -> int:
     """Return the iteration that sets the precision of θ-min: an excursion's own depth."""
     return state.iteration if work.away is None else work.away.depth
 
 
 def _minimise_theta(
-    work: _Iteration, state: AdmmState, solver: ThetaSolver, choice: _Choice | None
+    work: Iteration, state: AdmmState, solver: ThetaSolver, choice: Choice | None
 ) -> Generator[Event, Sequence[Evaluation], Array]:
     """Run θ-min over the active parameters and return the best θ.
 
@@ -269,14 +226,12 @@ def _minimise_theta(
     return _best_theta(work, state, subspace, cost.center)
 
 
-def _is_in_vain(work: _Iteration, drought: Drought, learned: Sequence[Observation[Any]]) -> bool:
+def _is_in_vain(work: Iteration, drought: Drought, learned: Sequence[Observation[Any]]) -> bool:
     """Return True if a sub-problem has brought no gain for so long that it ends."""
     return work.settings.drought and drought.lasts(learned, len(work.book.pending))
 
 
-def _best_theta(
-    work: _Iteration, state: AdmmState, subspace: ThetaSubspace, center: Array
-) -> Array:
+def _best_theta(work: Iteration, state: AdmmState, subspace: ThetaSubspace, center: Array) -> Array:
     """Return the best evaluation's active parameters, if there is one; project the others."""
     active = list(work.problem.space.active(state.selection))
     inactive = work.integers.copy()
@@ -289,11 +244,11 @@ def _best_theta(
 
 
 def _minimise_selection(
-    work: _Iteration, state: AdmmState, solver: ZSolver
+    work: Iteration, state: AdmmState, solver: ZSolver
 ) -> Generator[Event, Sequence[Evaluation], SelectionSubspace]:
     """Run z-min with all parameters fixed, on n_t evaluations or fewer; return its space."""
     problem, precision = work.problem, work.settings.precision
-    subspace = _selections(work, state)
+    subspace = selections(work, state)
     allowance = precision.allowance(problem, state.iteration)
     history = tuple(observe(work.book.evaluations, subspace, work.book))
     drought = Drought.of(precision.evaluations(state.iteration), history)
@@ -320,12 +275,6 @@ def _minimise_selection(
     return subspace
 
 
-def _selections(work: _Iteration, state: AdmmState) -> SelectionSubspace:
-    """Return the space of z-min: all selections at the present parameters and prices."""
-    prices = prices_of(state, work.problem.limits, work.scales)
-    return SelectionSubspace(work.problem.space, state.theta, prices, work.project)
-
-
 def _elsewhere(book: Book, subspace: SelectionSubspace) -> list[Observation[Selection]]:
     """Return the latest observation of each selection with other parameters, at today's prices."""
     others = OtherParameters(subspace)
@@ -334,64 +283,15 @@ def _elsewhere(book: Book, subspace: SelectionSubspace) -> list[Observation[Sele
     return observe(latest.values(), others, book)
 
 
-def _inside(evaluations: Sequence[Evaluation], subspace: SelectionSubspace) -> list[Evaluation]:
-    return [e for e in evaluations if e.ok and _is_inside(e, subspace)]
-
-
-def _is_inside(evaluation: Evaluation, subspace: SelectionSubspace) -> bool:
-    return subspace.locate(evaluation.candidate) is not None
-
-
-def _update_duals(
-    work: _Iteration, state: AdmmState, delta: Array, chosen: Evaluation | None
-) -> AdmmState:
-    """Update u, λ and μ at the new point, and record the iteration's residuals and incumbent.
-
-    Multipliers are in units of the scales; until these are settled the multipliers stay at 0.
-    """
-    settings, problem = work.settings, work.problem
-    cap = settings.dual_cap if work.scales.are_settled else 0.0
-    # Equation (25).
-    dual = lagrangian.update_dual(state.dual, state.theta, delta, state.integer_rho, cap)
-    state = replace(state, delta=delta, dual=dual)
-    if chosen is not None:
-        prices = prices_of(state, problem.limits, work.scales)
-        residuals = prices.residuals(chosen)
-        # Equation (26); u is at its minimiser for the new z, one half-step later than in the paper.
-        duals = lagrangian.update_constraint_duals(
-            state.constraint_duals, residuals, state.rho, cap
-        )
-        state = replace(
-            state,
-            selection=chosen.candidate.selection,
-            slack=prices.slack(chosen),
-            residuals=residuals,
-            constraint_duals=duals,
-        )
-    return replace(
-        state,
-        primal_residual=_gap(state.theta, delta) + float(np.abs(state.residuals).sum()),
-        incumbent=best_of(work.book.evaluations, problem.limits),
-        evaluations=len(work.book.keys),
-        seconds=problem.clock(),
-        scales=work.scales.constraints,
-        loss_scale=work.scales.loss,
-    )
-
-
-def _leave(work: _Iteration, state: AdmmState) -> Excursion | None:
+def _leave(work: Iteration, state: AdmmState) -> Excursion | None:
     """Choose an excursion if the choice of z-min is tuned as closely as it would be now."""
     evaluations = work.settings.precision.evaluations(state.iteration + 1)
     if not work.tunings.is_tuned(state.selection, evaluations):
         return None
-    subspace, known = _selections(work, state), work.book.evaluations
-    here = (evaluation for evaluation in known if _is_inside(evaluation, subspace))
+    subspace, known = selections(work, state), work.book.evaluations
+    here = (evaluation for evaluation in known if is_inside(evaluation, subspace))
     prices = {e.candidate.selection: subspace.prices.cost(e) if e.ok else math.inf for e in here}
     # An excursion goes elsewhere by definition.
     prices.pop(state.selection, None)
     points = {(e.candidate.selection, e.key) for e in known}
     return work.tunings.depart(prices, Counter(selection for selection, _ in points))
-
-
-def _gap(one: Array, other: Array) -> float:
-    return float(np.linalg.norm(one - other))
