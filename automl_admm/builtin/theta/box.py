@@ -15,6 +15,8 @@ from automl_admm.core.structure.axis_tree import DIGITS, draws
 Axes = NDArray[np.intp]
 
 EVERY = slice(None)
+# A call of numpy takes as long for one point of a grid as for many.
+AT_ONCE = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,12 +104,14 @@ class Box:
 
     def _first_unknown(self, known: Collection[bytes]) -> Array | None:
         """Walk the grid: it is hardly larger than the known points, or a draw would have hit."""
-        widths = (self.high - self.low).astype(int) + 1
-        for number in range(self.size or 0):
-            steps = np.array(_digits(number, widths.tolist()), dtype=float)
-            point = self.to_unit(self.low[None] + steps)
-            if self.keys(point)[0] not in known:
-                return np.asarray(point[0])
+        widths, size = ((self.high - self.low).astype(int) + 1).tolist(), self.size or 0
+        for first in range(0, size, AT_ONCE):
+            numbers = range(first, min(first + AT_ONCE, size))
+            steps = np.array([_digits(number, widths) for number in numbers], dtype=float)
+            points = self.to_unit(self.low[None] + steps)
+            for point, key in zip(points, self.keys(points), strict=True):
+                if key not in known:
+                    return np.asarray(point)
         return None
 
     def to_unit(self, numbers: Array, axes: Axes | slice = EVERY) -> Array:
