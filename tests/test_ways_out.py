@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_python
 
 import automl_admm
 from automl_admm import AutoMLClassifier, AutoMLRegressor
@@ -157,7 +158,8 @@ def test_all_ways_out_predict_the_same(
     found["load"] = as_read(tmp_path / "loaded.csv")
     for way, other in found.items():
         pd.testing.assert_frame_equal(other, first, check_exact=True, obj=way)
-    python(LOADED, "RUN", "rows.parquet", "loaded.csv")
+    done = run_python("-c", LOADED, "RUN", "rows.parquet", "loaded.csv")
+    assert done.returncode == 0, done.stderr
     assert as_read(tmp_path / "loaded.csv")["prediction"].tolist() == first["prediction"].tolist()
     assert len(set(first["prediction"])) > 1
 
