@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,9 @@ settings.register_profile("thorough", deadline=None, max_examples=10_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+NUMBERS = count()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Folders of their own for runs that several tests share: the user's are left alone."""
@@ -32,8 +36,11 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def state_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A ledger of looks of its own for every test: what others have looked at does not count."""
-    path = tmp_path_factory.mktemp("state")
+    """A ledger of looks of its own for every test: what others have looked at does not count.
+
+    Few tests have something to keep, so the folder is not made.
+    """
+    path = tmp_path_factory.getbasetemp() / "state-homes" / str(next(NUMBERS))
     monkeypatch.setenv("XDG_STATE_HOME", str(path))
     return path
 
