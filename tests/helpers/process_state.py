@@ -98,6 +98,12 @@ def changed(before: dict[str, object], after: dict[str, object]) -> list[str]:
     return [name for name in before if before[name] != after[name]]
 
 
+def wait_for_helpers() -> None:
+    """Wait for threads that were told to end: on a busy machine one may still be about to."""
+    for thread in set(threading.enumerate()) - {threading.main_thread()}:
+        thread.join(60)
+
+
 def main() -> None:
     alone, together = Witness(), Witness()
     before = lasting()
@@ -106,6 +112,7 @@ def main() -> None:
     first = changed(before, lasting())
     before = settled()
     problems = in_threads(together)
+    wait_for_helpers()
     found = {
         "alone": first,
         "together": changed(before, settled()),

@@ -129,7 +129,6 @@ class Hanging(Good):
 
     def __init__(self, method: str) -> None:
         self.method = method
-        self.was_stopped = threading.Event()
 
     def __getattribute__(self, name: str) -> Any:
         if name in ("begin", "ask", "tell") and name == self.method:
@@ -137,11 +136,8 @@ class Hanging(Good):
         return super().__getattribute__(name)
 
     def hang(self, *arguments: Any) -> Any:
-        try:
-            while True:
-                time.sleep(0.001)
-        finally:
-            self.was_stopped.set()
+        while True:
+            time.sleep(0.001)
 
 
 def at(value: float) -> Callable[[Any], Any]:
@@ -275,6 +271,21 @@ def test_a_bad_solver_of_everything_is_named_and_replaced(
     check_it_was_named("theta", reason.split(":")[0], provider, caplog)
 
 
+def hurry(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no patience with this method of the bad solver.
+
+    All other calls come back, but on a busy machine not always within half a second.
+    """
+    call, usual = guard.Guard._call, guard.LONGEST_CALL
+
+    def call_within(one: Any, name: str, function: Callable[[], Any]) -> Any:
+        is_bad = "'bad'" in one._post.title and name == method
+        monkeypatch.setattr(guard, "LONGEST_CALL", 0.5 if is_bad else usual)
+        return call(one, name, function)
+
+    monkeypatch.setattr(guard.Guard, "_call", call_within)
+
+
 @pytest.mark.fault(
     "F54", injected="a solver hangs in begin, ask or tell", expected="left behind, its thread ended"
 )
@@ -287,13 +298,15 @@ def test_a_hanging_solver_is_left_behind(
     caplog: pytest.LogCaptureFixture,
     seen: Callable[[str], None],
 ) -> None:
-    monkeypatch.setattr(guard, "LONGEST_CALL", 0.5)
-    solver = Hanging(method)
-    provider = Provider(lambda: solver)
+    hurry(method, monkeypatch)
+    threads = set(threading.enumerate())
+    provider = Provider(lambda: Hanging(method))
     result = run(provider, **{f"{kind}_solver": "bad"})
     assert len(result.evaluations) == 40
     check_it_was_named(kind, f"did not come back from {method} within 0.5 s", provider, caplog)
-    assert solver.was_stopped.wait(60), "its thread goes on"
+    for thread in set(threading.enumerate()) - threads:
+        thread.join(60)
+        assert not thread.is_alive(), "its thread goes on"
     seen(f"a {kind} solver {provider.replaced[0][1]}")
 
 
@@ -591,8 +604,11 @@ def test_an_interrupt_passes_through_a_call_at_once() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         helper.call(ask, timeout=60.0)
+    thread = helper._thread
+    assert thread is not None
     helper.stop()
-    assert solver.was_stopped.wait(60)
+    thread.join(60)
+    assert not thread.is_alive()
 
 
 @pytest.mark.usefixtures("hears_interrupts")
