@@ -29,7 +29,7 @@ from scipy.stats import wilcoxon
 from automl_admm.core.protocols import Finished
 from automl_admm.execution.evidence_files import read_told
 from automl_admm.execution.inline_executor import InlineExecutor
-from automl_admm.pipelines.ensembles import choice
+from automl_admm.pipelines.ensembles import rated
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.shipping import PICKLE
 from automl_admm.plugins.records import ExecutorSetting
@@ -212,7 +212,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=Path("ensembles.jsonl"))
     given = parser.parse_args()
     # Every ensemble is fitted: the report asks which of them a rule would have shipped.
-    choice.ERRORS = -math.inf
+    rated.ERRORS = -math.inf
     lines = given.results.read_text().splitlines() if given.results.exists() else []
     found = [Measured(**json.loads(line)) for line in lines]
     known = {(one.data, one.seed) for one in found}

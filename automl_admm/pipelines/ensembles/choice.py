@@ -8,34 +8,39 @@ have been the best without it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from automl_admm.core.space import Array
-from automl_admm.pipelines.ensembles.greedy import Counts, Purse, blend, select
-from automl_admm.pipelines.ensembles.rated import Part, Rated
-
-# A gain counts from so many of its standard errors on.
-ERRORS = 1.0
+from automl_admm.pipelines.ensembles.greedy import Counts, Losses, Purse, blend, select
+from automl_admm.pipelines.ensembles.rated import Part
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
     """An ensemble as counts of the members, its mean gain over single pipelines, and its error.
 
-    Losses are compared, so that a gain is positive where the ensemble is better.
+    Losses are compared, so that a gain is positive where the ensemble is better. It counts from
+    so many `errors` on.
     """
 
     counts: Counts
     gain: float = math.nan
     error: float = math.nan
+    errors: float = 1.0
 
     @property
     def is_better(self) -> bool:
         """True for several members that gain more than their noise."""
-        return self.has_several and self.gain > ERRORS * self.error
+        return self.has_several and self.gain > self.noise
+
+    @property
+    def noise(self) -> float:
+        """The gain that may come by chance."""
+        return self.errors * self.error
 
     @property
     def has_several(self) -> bool:
@@ -43,7 +48,35 @@ class Choice:
         return int((self.counts > 0).sum()) > 1
 
 
-def choose(predictions: Array, rated: Rated, purse: Purse) -> Choice:
+class Judge(Protocol):
+    """Rates predictions on the parts of the rows."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of the rows."""
+
+    @property
+    def independent(self) -> float:
+        """The number of parts with rows of their own."""
+
+    @property
+    def errors(self) -> float:
+        """The standard errors from which on a gain counts."""
+
+    def others(self, part: Part) -> list[Part]:
+        """Return the parts without any row of this one."""
+
+    def losses(self, parts: Sequence[Part]) -> Losses:
+        """Return the function by which members are selected."""
+
+    def best(self, predictions: Array, parts: Sequence[Part]) -> int:
+        """Return the place of the best single pipeline."""
+
+    def losses_on(self, part: Part, others: Sequence[Part], predictions: Array) -> Array:
+        """Return the losses on a part; what is chosen for predictions is chosen on the others."""
+
+
+def choose(predictions: Array, rated: Judge, purse: Purse) -> Choice:
     """Select an ensemble on all parts, and estimate its gain on parts that had no say.
 
     For each part k an ensemble E_k and a single pipeline b_k are chosen on the parts without a row
@@ -58,23 +91,23 @@ def choose(predictions: Array, rated: Rated, purse: Purse) -> Choice:
     if len(gains) < 2 or not np.isfinite(gains).all():
         return Choice(counts)
     error = float(np.std(gains, ddof=1)) / math.sqrt(rated.independent)
-    return Choice(counts, float(np.mean(gains)), error)
+    return Choice(counts, float(np.mean(gains)), error, rated.errors)
 
 
-def _gains(predictions: Array, rated: Rated, purse: Purse) -> Iterable[float]:
+def _gains(predictions: Array, rated: Judge, purse: Purse) -> Iterable[float]:
     for part in rated.parts:
         yield _gain_on(part, predictions, rated, purse)
 
 
-def _gain_on(part: Part, predictions: Array, rated: Rated, purse: Purse) -> float:
+def _gain_on(part: Part, predictions: Array, rated: Judge, purse: Purse) -> float:
     """Return the gain on a part by a choice on the others; NaN if there is none to choose on."""
     others = rated.others(part)
     if not others:
         return math.nan
-    losses = rated.losses(others)
-    counts, single = select(predictions, losses, purse), int(np.argmin(losses(predictions)))
+    counts = select(predictions, rated.losses(others), purse)
     if not counts.any():
         return math.nan
+    single = rated.best(predictions, others)
     pair = np.stack([predictions[single], blend(predictions, counts)])
-    of_single, of_ensemble = rated.losses([part])(pair)
+    of_single, of_ensemble = rated.losses_on(part, others, pair)
     return float(of_single - of_ensemble)

@@ -22,6 +22,8 @@ PARTS = 5
 # Of more rows a sample is enough to compare predictions.
 MOST_ROWS = 10_000
 SEED = 0
+# A gain counts from so many of its standard errors on.
+ERRORS = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +65,11 @@ class Rated:
         """The number of parts with rows of their own."""
         return len(self.parts) / self.repeats
 
+    @property
+    def errors(self) -> float:
+        """The standard errors from which on a gain counts."""
+        return ERRORS
+
     def others(self, part: Part) -> list[Part]:
         """Return the parts without any row of this one."""
         return [other for other in self.parts if not np.isin(other.numbers, part.numbers).any()]
@@ -76,6 +83,15 @@ class Rated:
             return np.where(np.isfinite(found), found, np.inf)
 
         return measure
+
+    def best(self, predictions: Array, parts: Sequence[Part]) -> int:
+        """Return the place of the predictions with the least loss, the first of equals."""
+        return int(np.argmin(self.losses(parts)(predictions)))
+
+    def losses_on(self, part: Part, others: Sequence[Part], predictions: Array) -> Array:
+        """Return the losses on a part; nothing is chosen for it on the others."""
+        del others
+        return self.losses([part])(predictions)
 
     def _scores(self, part: Part, predictions: Array) -> Array:
         quick = BY_NAME.get(self.metric.name)

@@ -17,9 +17,11 @@ from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.as_code import undecided
 from automl_admm.pipelines.calibration import calibrate
 from automl_admm.pipelines.cross_validation import judge_folds
-from automl_admm.pipelines.ensembles.choice import Choice, choose
+from automl_admm.pipelines.ensembles.choice import Choice, Judge, choose
+from automl_admm.pipelines.ensembles.decided import DecidedRated
 from automl_admm.pipelines.ensembles.greedy import Purse, blend
 from automl_admm.pipelines.ensembles.rated import Rated
+from automl_admm.pipelines.ensembles.replayed import replay
 from automl_admm.pipelines.ensembles.voting import vote
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.shipped_costs import is_untold, measure_costs
@@ -44,6 +46,7 @@ class EnsembleResult:
             "counts": self.choice.counts.tolist(),
             "gain": self.choice.gain,
             "error": self.choice.error,
+            "errors": self.choice.errors,
             "evaluation": None if found is None else found.as_json(),
         }
 
@@ -51,7 +54,8 @@ class EnsembleResult:
     def from_json(cls, found: Mapping[str, Any]) -> EnsembleResult:
         """Read what `as_json` wrote."""
         counts = np.array(found["counts"], dtype=np.intp)
-        choice, judged = Choice(counts, found["gain"], found["error"]), found["evaluation"]
+        choice = Choice(counts, found["gain"], found["error"], found["errors"])
+        judged = found["evaluation"]
         return cls(choice, None if judged is None else EvaluationResult.from_json(judged))
 
 
@@ -65,11 +69,35 @@ def choose_ensemble(work: PipelineWork, predictions: Array, purse: Purse) -> Ens
     """
     given = np.asarray(predictions, dtype=float)
     with unheard_warnings():
-        choice = choose(given, Rated.of(work.metric, work.table, work.splits), purse)
+        choice = choose(given, _judge(work, given), purse)
         # Before a certificate a lower loss is enough: rows of their own test the ensemble.
         if not (choice.has_several if work.certifies else choice.is_better):
             return EnsembleResult(choice)
         return EnsembleResult(choice, evaluate_predictions(work, blend(given, choice.counts)))
+
+
+def _judge(work: PipelineWork, predictions: Array) -> Judge:
+    """Return the judge of the metric: one of decisions is measured at thresholds of its own."""
+    rated = Rated.of(work.metric, work.table, work.splits)
+    is_decided = work.table.classes is not None and _asks_for_decisions(work, rated, predictions[0])
+    return DecidedRated(_telling(work), rated) if is_decided else rated
+
+
+def _asks_for_decisions(work: PipelineWork, rated: Rated, prediction: Array) -> bool:
+    part = rated.parts[0]
+    try:
+        seen = work.measure(replay(part.rows, prediction[part.places]), part.rows, 0.0)
+    except Exception:  # noqa: BLE001 - a metric is anybody's code
+        return False
+    return seen.by_decisions
+
+
+def _telling(work: PipelineWork) -> PipelineWork:
+    """Return the work with the limits alone that predictions tell."""
+    aims = work.aims or tuple(one.limit for one in work.constraints)
+    pairs = [pair for pair in zip(work.constraints, aims, strict=True) if pair[0].is_told]
+    told, aimed = tuple(one for one, _ in pairs), tuple(aim for _, aim in pairs)
+    return replace(work, constraints=told, aims=aimed)
 
 
 def evaluate_predictions(
@@ -80,17 +108,7 @@ def evaluate_predictions(
     The predictions are of all rows validated, fold after fold; the values of other limits are NaN.
     The `scores` are those of a decision function, if the pipeline has one; empty if unknown.
     """
-    from automl_admm.pipelines.ensembles.replayed import replay
-
-    told = [one.is_told for one in work.constraints]
-    aims = work.aims or tuple(one.limit for one in work.constraints)
-    small = replace(
-        work,
-        constraints=tuple(
-            one for one, is_told in zip(work.constraints, told, strict=True) if is_told
-        ),
-        aims=tuple(one for one, is_told in zip(aims, told, strict=True) if is_told),
-    )
+    told, small = [one.is_told for one in work.constraints], _telling(work)
     valids = [np.asarray(valid) for _, valid in work.splits]
     ends = np.cumsum([len(valid) for valid in valids])[:-1]
     answers = np.split(predictions, ends)

@@ -17,7 +17,6 @@ from automl_admm.core.ranking import rank
 from automl_admm.core.results import EvaluationResult
 from automl_admm.core.space import Array
 from automl_admm.execution.evidence_files import read_told
-from automl_admm.pipelines.ensembles.choice import ERRORS
 from automl_admm.pipelines.ensembles.task import EnsembleMembers, EnsembleResult
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.shipping import PICKLE
@@ -161,9 +160,9 @@ class EnsembleFit:
         members.sort(key=lambda member: -member.weight)
         gain, error = told.choice.gain, told.choice.error
         ensemble = Ensemble(tuple(members), self.single.evaluation, gain, error)
-        return Chosen(ensemble, told.evaluation) if self._promises(told, pool, error) else None
+        return Chosen(ensemble, told.evaluation) if self._promises(told, pool) else None
 
-    def _promises(self, told: EnsembleResult, pool: Pool, error: float) -> bool:
+    def _promises(self, told: EnsembleResult, pool: Pool) -> bool:
         """Return True if it beats the single one, within the limits that predictions tell.
 
         A single pipeline that was not in the pool had no part in the comparison: it has to be
@@ -178,7 +177,7 @@ class EnsembleFit:
         is_inside = is_feasible(single, self.prepared.aims)
         # By the key: what ships has the facts of its own fit in place of those of its folds.
         is_known = any(one.key == single.key for one in pool.evaluations)
-        noise = 0.0 if is_known else ERRORS * error
+        noise = 0.0 if is_known else told.choice.noise
         return not is_inside or found.loss < single.loss - noise
 
     def _costs(self, evaluations: Sequence[Evaluation]) -> tuple[Array, Array]:
