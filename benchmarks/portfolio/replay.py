@@ -24,7 +24,8 @@ from automl_admm.builtin.z.lessons import Lessons
 from automl_admm.core.priors import Priors
 from automl_admm.core.space import Array, Candidate, SearchSpace
 from automl_admm.core.structure.pipeline_space import PipelineSpace
-from automl_admm.runs.prepare.portfolio import PATH, Experience, derive
+from automl_admm.grammar.text.matcher import find_derived
+from automl_admm.runs.prepare.portfolio import PATH, Experience
 from automl_admm.runs.prepare.priors import learn_priors
 
 from .__main__ import SHUFFLES, without
@@ -76,7 +77,7 @@ def replay(
     known: Experience, pipelines: PipelineSpace
 ) -> tuple[dict[str, Array], list[tuple[float, float]]]:
     """Return the mean regrets by the way to order pipelines, and those of chosen settings."""
-    derived, space = derive(known.texts, pipelines), pipelines.space
+    derived, space = find_derived(known.texts, pipelines), pipelines.space
     read, settings = dict[str, list[Array]](), list[tuple[float, float]]()
     for place, facts in enumerate(known.tables):
         rest, regret = without(known, place), known.regrets[:, place]

@@ -8,11 +8,13 @@ grammar.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 
-from automl_admm.core.errors import ConfigurationError, suggest
+from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, suggest
 from automl_admm.core.space import Candidate, Choice, Parameter, Pick
 from automl_admm.core.structure.pipeline_space import (
     KINDS,
@@ -78,6 +80,23 @@ def parse_lines(text: str, pipelines: PipelineSpace, name: str) -> tuple[Candida
     if problems:
         raise ConfigurationError(render(problems, text, name))
     return tuple(found.values())
+
+
+def find_derived(texts: Iterable[str], pipelines: PipelineSpace) -> dict[int, Candidate]:
+    """Return the candidates of the texts that are pipelines of the grammar, by their place."""
+    language = _language(pipelines)
+    found: dict[int, Candidate] = {}
+    for place, text in enumerate(texts):
+        with suppress(TextError, AutomlAdmmError):
+            row = _read_once(text)
+            # Most texts end here, and nobody reads what is wrong with them.
+            if all(step.component in language.modules for step in _steps(row)):
+                found[place] = language.candidate(row)
+    return found
+
+
+# Every run asks for the same some dozens of texts.
+_read_once = lru_cache(maxsize=1024)(read_row)
 
 
 def _language(pipelines: PipelineSpace) -> _Language:

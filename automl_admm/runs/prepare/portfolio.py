@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.errors import AutomlAdmmError
 from automl_admm.core.priors import Priors
 from automl_admm.core.space import Array, Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace
-from automl_admm.grammar.text.matcher import parse
+from automl_admm.grammar.text.matcher import find_derived
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs.prepare.priors import learn_priors
 
@@ -147,7 +146,7 @@ def choose_portfolio(
     known = _experience().get(facts.task)
     if known is None:
         return Portfolio()
-    derived = derive(known.texts, pipelines)
+    derived = find_derived(known.texts, pipelines)
     tables, missed = len(known.tables), len(known.texts) - len(derived)
     if len(derived) < LEAST_DERIVED:
         return Portfolio((), missed, tables)
@@ -160,17 +159,6 @@ def choose_portfolio(
         chosen.setdefault(pipelines.key(last), last)
     priors = learn_priors(known.regrets, weights, derived, pipelines.space)
     return Portfolio(tuple(chosen.values()), missed, tables, priors, known.learned)
-
-
-def derive(texts: Sequence[str], pipelines: PipelineSpace) -> dict[int, Candidate]:
-    """Return the candidates of the texts that are pipelines of the grammar, by their row."""
-    found: dict[int, Candidate] = {}
-    for row, text in enumerate(texts):
-        try:
-            found[row] = parse(text, pipelines, "portfolio")
-        except AutomlAdmmError:
-            continue
-    return found
 
 
 @cache

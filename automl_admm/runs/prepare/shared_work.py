@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from automl_admm.constraints.expected_evidence import imagine
@@ -81,6 +80,25 @@ class SharedWork:
     aside: Aside | None
 
 
+@dataclass(frozen=True)
+class ComponentLoader:
+    """Give the components of a task: those loaded in this process; any other loads its own."""
+
+    task: LearningTask
+    extra: Mapping[str, object]
+    here: Registry[ComponentPlugin] | None = None
+
+    def __call__(self) -> Registry[ComponentPlugin]:
+        """Return the components."""
+        if self.here is not None:
+            return self.here
+        return load_plugins(self.extra, quietly=True).components[self.task]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Leave the loaded ones behind: plugins hold modules and closures."""
+        return type(self), (self.task, self.extra)
+
+
 def share_work(known: Known) -> SharedWork:
     """Part the rows, and return the work on those of the search."""
     searched, set_aside = _parted(known)
@@ -155,14 +173,12 @@ def _work(known: Known, metric: Metric, table: Table) -> PipelineWork:
         splits=thin(splits, table, config),
         metric=metric,
         context=replace(known.context, classes=known.classes),
-        load_components=partial(_load_components, known.task, config.extra_plugins),
+        load_components=ComponentLoader(
+            known.task, config.extra_plugins, known.plugins.components[known.task]
+        ),
         constraints=constraints,
         persist=config.work_dir is not None,
     )
-
-
-def _load_components(task: LearningTask, extra: Mapping[str, object]) -> Registry[ComponentPlugin]:
-    return load_plugins(extra, quietly=True).components[task]
 
 
 def _parted(known: Known) -> tuple[Any, Any]:

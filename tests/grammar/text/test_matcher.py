@@ -20,7 +20,7 @@ from automl_admm.grammar.diagnostics import Code
 from automl_admm.grammar.expand.unfolding import unfold
 from automl_admm.grammar.locate import packaged_grammars
 from automl_admm.grammar.text.arguments import bind
-from automl_admm.grammar.text.matcher import parse, parse_lines
+from automl_admm.grammar.text.matcher import find_derived, parse, parse_lines
 from automl_admm.grammar.text.parser import TextCode, TextError, read_row
 from automl_admm.pipelines.build import build_pipeline
 from automl_admm.plugins.loading import Plugins, load_plugins
@@ -349,3 +349,17 @@ def test_any_text_is_a_pipeline_or_an_error(pipelines, text):
 def test_a_step_that_no_module_can_be_is_a_mistake_not_a_crash():
     (step,) = read_row("m(x=1)").items
     assert isinstance(bind(Module("m"), step, {}), TextError)
+
+
+def test_of_many_texts_those_are_found_that_are_pipelines_of_the_grammar(shipped) -> None:
+    known = [space.text(drawn(space, seed)) for space, _ in shipped for seed in range(4)]
+    texts = [*known, "", "impute(", "no_such_step()", known[0] + " impute()", "x" * 1_000_000]
+    for space, _ in shipped:
+        wanted = {}
+        for place, text in enumerate(texts):
+            try:
+                wanted[place] = parse(text, space)
+            except ConfigurationError:
+                continue
+        assert find_derived(texts, space) == wanted
+        assert 4 <= len(wanted) < len(texts)
