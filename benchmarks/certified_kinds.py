@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,8 @@ RAISED: dict[str, tuple[str, str, tuple[str, float]]] = {
 class Seen:
     """Predictions for fresh rows, and their truth; probabilities are those of classes.
 
-    `raised` are the scores with a column raised, `numbers` the values of that column.
+    `raised` are the scores with a column raised, `numbers` the values of that column. `moves` has
+    the distances by which scores move if rows are changed.
     """
 
     predicted: Any
@@ -41,6 +42,7 @@ class Seen:
     classes: Sequence[str] = ()
     raised: Array | None = None
     numbers: Array | None = None
+    moves: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def scores(self) -> Array:
@@ -293,7 +295,9 @@ def _spread(seen: Seen, measure: Callable[[Seen], float]) -> float:
 class World:
     """A table for one task: its columns, its target, and the kinds of limits.
 
-    `raised` names a column and how much is added to it, for limits on how scores behave.
+    `raised` names a column and how much is added to it, for limits on how scores behave; `changes`
+    is asked how far scores move if rows are changed, given the model, the rows and those of the
+    search.
     """
 
     task: str
@@ -302,12 +306,19 @@ class World:
     column: str
     kinds: tuple[Kind, ...]
     raised: tuple[str, float] | None = None
+    changes: Callable[[Any, Any, Any], Mapping[str, Array]] | None = None
+
+    @property
+    def has_two_classes(self) -> bool:
+        """Return True for tasks of two classes, with or without undecided rows."""
+        return self.task in ("two_classes", "answers")
 
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "two_classes": ("adult", "credit_default"),
     "regression": ("abalone", "wind"),
     "classes": ("abalone_sex", "wind_quarters"),
+    "answers": ("adult_answers", "credit_default_answers"),
 }
 
 
@@ -316,6 +327,12 @@ def world(folder: Path, name: str) -> World:
     """Return a world by its name."""
     import pandas as pd
 
+    if name.endswith("_answers"):
+        from certified_answers import moves_of, of_answers
+
+        frame = pd.read_csv(folder / f"{name.removesuffix('_answers')}.csv")
+        X, y = frame.iloc[:, :-1], frame.iloc[:, -1].astype(str)
+        return World("answers", X, y, "", of_answers(), changes=moves_of)
     if name in RAISED:
         frame = pd.read_csv(folder / f"{name}.csv")
         column, limit, raised = RAISED[name]

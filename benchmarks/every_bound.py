@@ -1,11 +1,11 @@
 """How often each kind of bound is wrong where it is hardest, and what a certificate costs.
 
-Simulated, because the truth has to be known; the worlds are in bound_worlds.py. First the hostile
-point: the true value is at the limit, which counts as outside, so that every certificate is false.
-Then the walk of a run: the settings of a path in the order that twice as many rows of a search
-tell, each tested at the full risk of 5 %, until one fails. Beside it an oracle, which takes the
-best setting truly inside, and no certificate: the best that seems to be inside on the rows of the
-search. Last the monitor, which looks again and again.
+Simulated, because the truth has to be known; the worlds are in bound_worlds.py and in
+behaviour_worlds.py. First the hostile point: the true value is at the limit, which counts as
+outside, so that every certificate is false. Then the walk of a run: the settings of a path in the
+order that twice as many rows of a search tell, each tested at the full risk of 5 %, until one
+fails. Beside it an oracle, which takes the best setting truly inside, and no certificate: the best
+that seems to be inside on the rows of the search. Last the monitor, which looks again and again.
 
     python benchmarks/every_bound.py --out build/bounds.jsonl
     python benchmarks/every_bound.py --report build/bounds.jsonl
@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 from artificial_objective import commit_here
+from behaviour_worlds import BEHAVIOUR_WORLDS
 from bound_worlds import WORLDS, Noise, World
 from scipy.stats import beta
 
@@ -242,11 +243,24 @@ def _known(path: Path) -> list[Record]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+def _with_others(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the tables with the measured rows of what the records do not have."""
+    before = json.loads(MEASURED.read_text(encoding="utf-8"))["tables"]
+    for name, table in found.items():
+        mine = {row[0] for row in table["rows"]}
+        kept = [row for row in before[name]["rows"] if row[0] not in mine]
+        table["rows"] = kept + table["rows"]
+    return found
+
+
 def run(out: Path) -> None:
     """Simulate what the file does not have yet."""
     done = {one.get("limit", one.get("watched")) for one in _known(out)}
     jobs: list[tuple[str, Callable[[], Record]]] = [
-        *((world.limit, lambda world=world: simulate(world)) for world in WORLDS),
+        *(
+            (world.limit, lambda world=world: simulate(world))
+            for world in (*WORLDS, *BEHAVIOUR_WORLDS)
+        ),
         *((name, lambda name=name: watch(name)) for name in WATCHED),
     ]
     for name, job in jobs:
@@ -264,7 +278,8 @@ def main() -> None:
     parser.add_argument("--report", type=Path, help="make the tables of this file")
     given = parser.parse_args()
     if given.report:
-        whole = {"commit": commit_here(), "tables": tables(_known(given.report))}
+        found = _with_others(tables(_known(given.report)))
+        whole = {"commit": commit_here(), "tables": found}
         MEASURED.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
     elif given.out:
         run(given.out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataErr
 from automl_admm.core.evidence import as_evidence
 from automl_admm.core.messages import reason_of
 from automl_admm.core.unknown_values import explain_unknown
+from automl_admm.data.spreads import spreads_of
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
@@ -153,7 +154,7 @@ def try_on(constraints: Sequence[Constraint], parts: Sequence[TrialRows]) -> Non
     """
     tried = [constraint for constraint in constraints if constraint.kind == "statistical"]
     for number, part in enumerate(parts, start=1):
-        evaluated = right(part) if tried else None
+        evaluated = as_asked(right(part), tried) if tried else None
         for constraint in tried:
             reason = _problem(constraint, evaluated)
             if reason:
@@ -197,6 +198,13 @@ def stand_in(rows: TrialRows, predictions: Any, decisions: Any) -> EvaluatedPipe
         sensitive=rows.sensitive,
         weights=rows.weights,
     )
+
+
+def as_asked(evaluated: EvaluatedPipeline, constraints: Iterable[Constraint]) -> EvaluatedPipeline:
+    """Return a stand-in with the spreads of its columns, if a limit asks about changed rows."""
+    if not any(one.asks_model for one in constraints):
+        return evaluated
+    return replace(evaluated, spreads=spreads_of(evaluated.X))
 
 
 def _problem(constraint: Constraint, evaluated: EvaluatedPipeline | None) -> str:

@@ -7,14 +7,17 @@ and roughly on the quality of a pipeline, assumed here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from automl_admm.constraints.dry_run import TrialRows, right, stand_in
+from automl_admm.constraints.dry_run import TrialRows, as_asked, right, stand_in
 from automl_admm.core.evidence import Evidence, as_evidence
 from automl_admm.core.space import Array
+from automl_admm.pipelines.labels import UNDECIDED
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
     Constraint,
@@ -26,9 +29,18 @@ RIGHT = 0.8
 SEED = 0  # fixed: the planned number of rows must not change from run to run
 
 
-def imagine(constraints: Iterable[Constraint], rows: TrialRows) -> tuple[Evidence | None, ...]:
-    """Return evidence for each limit measured on rows; None for costs and facts."""
-    return _measured(constraints, _middling(rows))
+def imagine(constraints: Sequence[Constraint], rows: TrialRows) -> tuple[Evidence | None, ...]:
+    """Return evidence for each limit measured on rows; None for costs and facts.
+
+    As many rows are left undecided as a limit allows, and count for none of the others.
+    """
+    return _measured(constraints, _leaving(_middling(rows), most_undecided(constraints)))
+
+
+def most_undecided(constraints: Iterable[Constraint]) -> float:
+    """Return the share of rows that the limits let a model leave undecided; 0 without one."""
+    allowed = (one.limit.bound for one in constraints if one.allows_undecided)
+    return min(allowed, default=0.0)
 
 
 def imagine_perfect(
@@ -56,8 +68,10 @@ def imagine_one_class(constraint: Constraint, rows: TrialRows) -> Iterator[Evide
 def _measured(
     constraints: Iterable[Constraint], evaluated: EvaluatedPipeline
 ) -> tuple[Evidence | None, ...]:
+    constraints = tuple(constraints)
+    seen = as_asked(evaluated, constraints)
     return tuple(
-        as_evidence(constraint.function(evaluated)) if constraint.kind == "statistical" else None
+        as_evidence(constraint.function(seen)) if constraint.kind == "statistical" else None
         for constraint in constraints
     )
 
@@ -74,6 +88,20 @@ def _middling(rows: TrialRows) -> EvaluatedPipeline:
     strange = rng.integers(rows.classes, size=len(y))
     decisions = np.where(rng.random(len(y)) < RIGHT, y, strange)
     return stand_in(rows, np.eye(rows.classes)[decisions], decisions)
+
+
+def _leaving(evaluated: EvaluatedPipeline, share: float) -> EvaluatedPipeline:
+    """Leave this share of the rows undecided: of two classes those nearest to the threshold."""
+    count = math.floor(share * len(evaluated.y))
+    if not count:
+        return evaluated
+    decisions = np.array(evaluated.decisions)
+    if evaluated.predictions.shape[1] == 2:
+        nearest = np.argsort(np.abs(evaluated.scores - 0.5), kind="stable")
+    else:
+        nearest = np.random.default_rng(SEED).permutation(len(decisions))
+    decisions[nearest[:count]] = UNDECIDED
+    return replace(evaluated, decisions=decisions)
 
 
 def _two_classes(y: Any, rng: np.random.Generator) -> tuple[Array, Array]:

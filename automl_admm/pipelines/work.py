@@ -96,7 +96,8 @@ class PipelineWork:
     limits time at least this many `calls`. Decision thresholds are chosen for the limits in `aims`,
     one for each constraint; by default these are the constraints' own. With a `rule` each of its
     groups may have a threshold of its own. `origins` names the user's column behind each column,
-    where one makes several. A certificate counts the rows `tested` of those held out; None for all.
+    where one makes several, and `spreads` has their standard deviations for limits on noise. A
+    certificate counts the rows `tested` of those held out; None for all.
     `first` is the pipeline expected before others, by default that of the first alternatives.
     With a `share` its table has only those rows, and it can only evaluate. If it `certifies`, each
     evaluation tells the path of its decision thresholds, which a `cost` may choose.
@@ -115,6 +116,7 @@ class PipelineWork:
     aims: tuple[Limit, ...] = ()
     rule: GroupRule | None = None
     origins: Mapping[str, str] | None = None
+    spreads: Mapping[str, float] | None = None
     tested: Any = None
     first: Candidate | None = None
     share: SearchedShare | None = None
@@ -316,6 +318,7 @@ class PipelineWork:
             peak,
             weights=rows.roles.weights,
             origins=self.origins,
+            spreads=self.spreads,
         )
         return Seen(pipeline, remembered, rows, evaluated, score, by_decisions)
 

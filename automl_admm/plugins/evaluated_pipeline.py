@@ -20,7 +20,9 @@ class EvaluatedPipeline:
     while it fitted and predicted. Time at least so many `calls`: a certificate on a quantile needs
     more of them than a search. `saved_bytes` is the size of the shipped file; None in the search.
     `weights` are the weights of the rows, with a mean of 1 over all data; None if all count alike.
-    `origins` names the user's column behind each column of `X`, where one makes several.
+    `origins` names the user's column behind each column of `X`, where one makes several. `spreads`
+    has the standard deviation of each column of numbers of `X` in the rows of the search, if a
+    limit asks the model about changed rows.
 
     >>> y = np.array([0, 1])
     >>> EvaluatedPipeline(None, np.eye(2), y, np.array([0.1, 0.9]), 0.0, 0.0).part([1]).y
@@ -40,6 +42,7 @@ class EvaluatedPipeline:
     saved_bytes: int | None = None
     weights: Any = None
     origins: Mapping[str, str] | None = None
+    spreads: Mapping[str, float] | None = None
 
     @property
     def scores(self) -> Any:

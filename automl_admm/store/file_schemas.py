@@ -6,6 +6,7 @@ reader are not named here.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -97,7 +98,11 @@ SETTINGS = record(
 )
 DATA = record(
     {"rows": whole(), "columns": whole(), "sha256": text, "held_out_sha256": nullable(text)},
-    {"rows_sum": text, "held_out_rows_sum": nullable(text)},
+    {
+        "rows_sum": text,
+        "held_out_rows_sum": nullable(text),
+        "spreads": mapping_of(within(0.0, sys.float_info.max)),
+    },
 )
 SESSION = record({"begun": moment, "seconds": nullable(within(0.0, 1e12))})
 READING = record(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from certified_answers import moves_of, of_answers
 from certified_findings_tables import kinds_table, price_table
 from certified_kinds import Seen, of_classes, of_regression, of_two_classes
 from certified_rivals_tables import answers, first, utility
@@ -117,3 +118,19 @@ def test_kinds_of_two_classes_are_measured_by_their_definition() -> None:
     assert values["rising_breaks_1[x]"] == 0.5
     assert values["score_correlation[x]"] == pytest.approx(1.0)
     assert values["brier"] == pytest.approx(float(np.mean((scores - (truth == "p")) ** 2)))
+
+
+def test_kinds_of_answers_are_measured_by_their_definition() -> None:
+    class Sure:
+        def predict_proba(self, X: pd.DataFrame) -> Any:
+            up = 0.4 + 0.3 * X["a"].fillna(0.0).to_numpy() + 0.25 * (X["b"] == "u").to_numpy()
+            return np.column_stack([1.0 - up, up])
+
+    X = pd.DataFrame({"a": [0.0, 1.0, np.nan, 1.0], "b": ["u", "v", "u", "v"]})
+    moves = moves_of(Sure(), X, X)
+    told = np.array(["p", None, "n", "p"], dtype=object)
+    seen = Seen(told, np.array(list("ppnn")), None, moves=moves)
+    values = [kind.measure(seen) for kind in of_answers()]
+    # The spread of a is √2 / 3, so that noise of 0.2 moves scores by 0.028.
+    assert values == [pytest.approx(1 / 3), 0.25, pytest.approx(2 / 3), 0.0]
+    assert moves["under noise"][:2] == pytest.approx(0.3 * 0.2 * np.sqrt(2) / 3)

@@ -7,13 +7,15 @@ from typing import Any
 import every_bound
 import numpy as np
 import pytest
+from behaviour_worlds import BEHAVIOUR_WORLDS
 from bound_worlds import WORLDS
 from every_bound import EDGE, PATH, passes, simulate, tables, truth_of, watch
 
 from automl_admm.certify.bounds.bounds import Bounds
 from automl_admm.core.evidence import Evidence
 
-OF_NAME = {world.limit: world for world in WORLDS}
+OF_NAME = {world.limit: world for world in (*WORLDS, *BEHAVIOUR_WORLDS)}
+DECIDED = "error, of the decided rows"
 
 
 @pytest.fixture
@@ -22,7 +24,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(every_bound, name, value)
 
 
-@pytest.mark.parametrize("name", ["fpr", "precision", "mae_to_N", "latency_ms"])
+@pytest.mark.parametrize("name", ["fpr", "precision", "mae_to_N", "latency_ms", "abstain", DECIDED])
 @pytest.mark.usefixtures("few")
 def test_a_world_is_inside_before_the_edge_and_outside_from_it(name: str) -> None:
     world = OF_NAME[name]
@@ -33,6 +35,14 @@ def test_a_world_is_inside_before_the_edge_and_outside_from_it(name: str) -> Non
         for place in (EDGE - 1, EDGE + 1)
     ]
     assert inside == [True, False]
+
+
+@pytest.mark.parametrize("name", ["blank_moves_N", "noise_moves"])
+def test_a_model_that_answers_moves_more_along_the_path(name: str) -> None:
+    world = OF_NAME[name]
+    noise = world.draw(np.random.default_rng(7), 20_000)
+    values = [world.evidence(noise, PATH[place]).value for place in (0, EDGE, -1)]
+    assert 0 < values[0] < values[1] < values[2] < 1
 
 
 @pytest.mark.usefixtures("few")

@@ -50,6 +50,14 @@ def test_moves_are_proven_and_verified_from_another_format(run: Any, spawn: Any)
     assert max(moved.values()) > min(moved.values())
     assert found[0]["value"] == pytest.approx(max(moved.values()))
     assert 0 < found[1]["value"] < 1
+    # The noise is that of the rows of the search, whatever rows are asked about.
+    alone = json.loads(spawn("evaluate", "out", one_row(frame), "--json").out)["constraints"]
+    assert alone[1]["value"] in (0, 1)
+
+
+def one_row(frame: pd.DataFrame) -> str:
+    frame[:1].to_csv("one.csv", index=False)
+    return "one.csv"
 
 
 def test_a_pipeline_that_takes_no_blank_fails_with_the_reason(run: Any) -> None:
@@ -66,7 +74,7 @@ def test_a_pipeline_that_takes_no_blank_fails_with_the_reason(run: Any) -> None:
     ("limit", "why"),
     [
         ("blank_moves <= 5 %", "needs a number after its name"),
-        ("noise_moves{by=0} <= 5 %", "by is a share of the numbers above 0"),
+        ("noise_moves{by=0} <= 5 %", "by is a part of the standard deviation, above 0"),
         ("noise_moves{size=1} <= 5 %", "no option 'size'"),
     ],
 )

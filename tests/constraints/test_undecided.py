@@ -10,12 +10,14 @@ import pytest
 from sklearn.dummy import DummyClassifier
 
 from automl_admm.constraints.dry_run import TrialRows, meet_data
+from automl_admm.constraints.expected_evidence import imagine
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.evidence import Evidence, Rate, Weighted, as_evidence
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.assembly import resolve_constraints
+from automl_admm.runs.prepare.set_aside import plan_aside
 
 Y = np.array([0, 0, 0, 1, 1, 1, 1, 0])
 TOLD = np.array([0, 1, -1, 1, -1, 0, 1, -1])
@@ -86,3 +88,26 @@ def test_limits_that_make_no_sense_are_refused_in_a_line(limits: Any, says: str)
     with pytest.raises(ConfigurationError) as refused:
         resolve_constraints(RunConfig(constraints=limits), load_plugins(quietly=True))
     assert says in str(refused.value)
+
+
+@pytest.mark.parametrize(("classes", "least"), [(2, 0.5), (3, 0.75)])
+def test_a_plan_leaves_as_many_rows_undecided_as_a_limit_allows(classes: int, least: float) -> None:
+    y = np.repeat(np.arange(classes), [1600, 400, 400][:classes])
+    rows = TrialRows(None, y, None, classes, None, tuple("abc"[:classes]))
+    name = "recall" if classes == 2 else 'recall{class="b"}'
+    plugins = load_plugins(quietly=True)
+
+    def rows_for(*limits: str) -> tuple[Any, float]:
+        config = RunConfig(constraints=limits)
+        found = meet_data(resolve_constraints(config, plugins), rows)
+        examples = imagine(found, rows)
+        plan = plan_aside(found, examples, 0.95, has_thresholds=classes == 2)
+        return examples, plan.fraction
+
+    (whole,), fraction = rows_for(f"{name} >= {least}")
+    (decided, undecided), more = rows_for(f"{name} >= {least}", "abstain <= 20 %")
+    assert whole.trials == 400
+    assert (undecided.events, undecided.trials) == (0.2 * len(y), len(y))
+    # Of the rare positive rows more are near the threshold than of all rows.
+    assert decided.trials <= 330
+    assert more > 1.15 * fraction

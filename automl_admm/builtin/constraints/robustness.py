@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from automl_admm.builtin.constraints.score_shares import score_share
 from automl_admm.core.evidence import Estimate, Evidence, Largest, Rate
 from automl_admm.data.fingerprints import mix
+from automl_admm.data.spreads import numeric_labels
 from automl_admm.pipelines.build import predict_scores
 from automl_admm.pipelines.thresholds.single import response_of
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
@@ -26,13 +27,17 @@ from automl_admm.plugins.records import ConstraintPlugin
 
 ROUNDING = 1e-9  # a move by this share of the score is none
 FILLED = "rows with a value in column '{}'"
-NUMBERS = "rows with a number other than 0"
+NUMBERS = "rows with a number"
 NO_COLUMNS = "the model is given no column that has a value"
+NO_SPREADS = "nobody wrote down how far the numbers spread in the rows of the search"
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Options of `noise_moves`: numbers move by this share of them, scores by more than that."""
+    """Options of `noise_moves`: numbers move by this part of the spread of their column.
+
+    Scores count as moved by more than `more_than`.
+    """
 
     by: float = 0.05
     more_than: float = 0.1
@@ -79,18 +84,21 @@ class NoiseMoves:
     noise: Noise
 
     def __call__(self, evaluated: EvaluatedPipeline) -> Evidence:
-        """Return #{i : max_k |s_k(x_i (1 ± e)) − s_k(x_i)| > N} / n over rows with a number.
+        """Return #{i : max_k |s_k(x_i ± e σ) − s_k(x_i)| > N} / n over rows with a number.
 
-        Each number is made larger or smaller by a share e of itself; its own digits and the name of
-        its column say which.
+        Each number is made larger or smaller by a part e of the standard deviation σ of its column
+        in the rows of the search; its own digits and the name of its column say which.
         """
+        if evaluated.spreads is None:
+            return Estimate(math.nan, NO_SPREADS)
         X = _frame(evaluated.X)
         noisy, has_numbers = X.copy(deep=False), np.zeros(len(X), dtype=bool)
-        for label in _numeric(X, evaluated.origins or {}):
+        for label in _given_as_numbers(X, evaluated.origins or {}):
             numbers = X[label].to_numpy(dtype=float, na_value=np.nan)
-            has_numbers |= np.isfinite(numbers) & (numbers != 0.0)
+            size = self.noise.by * evaluated.spreads.get(str(label), 0.0)
+            has_numbers |= np.isfinite(numbers) & (size > 0.0)
             with np.errstate(over="ignore"):
-                noisy[label] = numbers * (1.0 + self.noise.by * _signs(numbers, str(label)))
+                noisy[label] = numbers + size * _signs(numbers, str(label))
         moved = _moves(evaluated, X.loc[has_numbers], noisy.loc[has_numbers])
         return Rate(int(np.sum(moved > self.noise.more_than)), len(moved), NUMBERS)
 
@@ -109,13 +117,10 @@ def _made_of(evaluated: EvaluatedPipeline) -> Mapping[str, list[Any]]:
     return made
 
 
-def _numeric(X: Any, origins: Mapping[str, str]) -> Iterator[Any]:
+def _given_as_numbers(X: Any, origins: Mapping[str, str]) -> Iterator[Any]:
     """Yield the columns of numbers, without those made of a date or a text of the user."""
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
-    for label in X.columns:
-        is_number = is_numeric_dtype(X[label].dtype) and not is_bool_dtype(X[label].dtype)
-        if is_number and origins.get(str(label), str(label)) == str(label):
+    for label in numeric_labels(X):
+        if origins.get(str(label), str(label)) == str(label):
             yield label
 
 
@@ -164,7 +169,7 @@ def _blank(summary: str, number: float) -> ConstraintPlugin:
 
 def _noise(summary: str, noise: Noise) -> ConstraintPlugin:
     if not 0.0 < noise.by < math.inf:
-        raise ValueError("by is a share of the numbers above 0, such as 0.05")
+        raise ValueError("by is a part of the standard deviation, above 0, such as 0.05")
     if not 0.0 <= noise.more_than < math.inf:
         raise ValueError("more_than is a number of 0 or more")
     return score_share("noise_moves", summary, function=NoiseMoves(noise), asks_model=True)

@@ -36,7 +36,8 @@ def contend(
     evaluations = [one for one in evaluations if one.one_class is None]
     look = Look.of(1, aside.risk)
     pairs = zip(constraints, aside.examples, strict=True)
-    if any(is_beyond_proof(constraint, example, aside, look) for constraint, example in pairs):
+    may_decide_more = any(one.allows_undecided for one in constraints)
+    if any(is_beyond_proof(*pair, aside, look, may_decide_more=may_decide_more) for pair in pairs):
         ranked = rank(evaluations, [constraint.limit for constraint in constraints])
         return tuple(Contender(best.key, -best.loss, -math.inf) for best in ranked[:1])
     widths = _widths(constraints, aside, look)

@@ -230,14 +230,22 @@ def is_hopeless(constraint: Constraint, example: Evidence | None, aside: Aside, 
 
 
 def is_beyond_proof(
-    constraint: Constraint, example: Evidence | None, aside: Aside, look: Look
+    constraint: Constraint,
+    example: Evidence | None,
+    aside: Aside,
+    look: Look,
+    *,
+    may_decide_more: bool = False,
 ) -> bool:
     """Return True if nothing that a run found could pass on the rows set aside.
 
     A threshold may lead to rates far from the example's, such as next to none in all groups, where
-    the bound of a gap is many times narrower. Only its best case rules out a limit that it moves.
+    the bound of a gap is many times narrower. Only its best case rules out a limit that it moves,
+    and none if a model `may_decide_more` rows than the example does.
     """
     if example is None or not (aside.has_thresholds and moves(constraint)):
         return is_hopeless(constraint, example, aside, look)
+    if may_decide_more:
+        return False
     seen = stretch(example, aside.fraction)
     return is_out_of_reach(constraint.limit, seen, look.risk_of(constraint.limit))

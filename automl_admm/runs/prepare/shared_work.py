@@ -13,6 +13,7 @@ from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.space import Candidate
 from automl_admm.data.ingest.applying import TakenIn
 from automl_admm.data.splits import hold_out, make_splits
+from automl_admm.data.spreads import spreads_of
 from automl_admm.grammar import CompiledGrammar
 from automl_admm.pipelines.metrics import Metric, resolve_metric
 from automl_admm.pipelines.predictions.measured import Table
@@ -110,6 +111,7 @@ def share_work(known: Known) -> SharedWork:
         _work(replace(known, config=config), metric.knowing(known.whole.classes), rows),
         held_out=TablePart(known.whole, set_aside) if len(set_aside) else None,
         origins=origins_of(known.taken.ingest),
+        spreads=spreads_of(rows.X) if any(one.asks_model for one in known.constraints) else None,
         rule=_rule_of(known),
         calls=0 if known.aside is None else CALLS,
         tested=_tested(known, set_aside),

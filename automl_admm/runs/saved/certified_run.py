@@ -244,6 +244,7 @@ class CertifiedRun:
                 origins=None
                 if (ingest := read_ingest(self.manifest)) is None
                 else ingest.origins(),
+                spreads=self.content["data"].get("spreads"),
             )
             drawn = evaluated if tested is None else evaluated.part(tested)
             on = {"statistical": drawn}

@@ -251,7 +251,10 @@ def _order(again: _Again) -> tuple[str, ...] | None:
     alike = alike_rows(again.whole, int(again.run.settings["seed"]))
     examples = imagine(again.constraints, trial_rows(alike))
     confidence, fraction = float(again.run.settings["certify"]), again.run.aside.fraction
-    aside = plan_aside(again.constraints, examples, confidence, fraction)
+    classes = again.whole.classes
+    is_binary = classes is not None and len(classes) == 2
+    given = again.constraints, examples, confidence, fraction
+    aside = plan_aside(*given, has_thresholds=is_binary)
     return tuple(one.name for one in contend(again.before_the_walk, again.constraints, aside))
 
 

@@ -176,4 +176,5 @@ def _describe(work: PipelineWork) -> dict[str, Any]:
         "held_out_sha256": None if held_out is None else fingerprint(held_out),
         "rows_sum": sum_of_rows(table),
         "held_out_rows_sum": None if held_out is None else sum_of_rows(held_out),
+        **({} if work.spreads is None else {"spreads": dict(work.spreads)}),
     }

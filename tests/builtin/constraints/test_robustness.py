@@ -11,6 +11,7 @@ import pytest
 from automl_admm.builtin.constraints.robustness import Noise, constraints
 from automl_admm.core.evidence import Evidence, Rate
 from automl_admm.core.unknown_values import why_unknown
+from automl_admm.data.spreads import spreads_of
 from automl_admm.plugins.configured import configure
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 
@@ -41,9 +42,12 @@ class Model:
         return np.column_stack([1 - up, up])
 
 
-def seen(model: Any = None, X: Any = ROWS, origins: Any = ORIGINS) -> EvaluatedPipeline:
+def seen(
+    model: Any = None, X: Any = ROWS, origins: Any = ORIGINS, spreads: Any = None
+) -> EvaluatedPipeline:
     y = np.zeros(len(X))
-    return EvaluatedPipeline(model or Model(), X, y, y, 0.0, 0.0, origins=origins)
+    given = model or Model(), X, y, y, 0.0, 0.0
+    return EvaluatedPipeline(*given, origins=origins, spreads=spreads)
 
 
 def blank(least: float, evaluated: EvaluatedPipeline) -> Evidence:
@@ -96,10 +100,12 @@ def test_nothing_to_blank_is_told() -> None:
     assert "no column that has a value" in why_unknown(blank(0.1, seen(X=empty)))
 
 
-def noisy(model: Any, X: Any, **options: float) -> Rate:
+def noisy(model: Any, X: Any, spreads: Any = None, **options: float) -> Rate:
     record = configure(RECORDS["noise_moves"], options)
     function: Any = record.function
-    return function(seen(model, X))  # type: ignore[no-any-return]
+    return function(  # type: ignore[no-any-return]
+        seen(model, X, spreads=spreads_of(X) if spreads is None else spreads)
+    )
 
 
 class Sum:
@@ -111,39 +117,45 @@ class Sum:
         return X["age"].to_numpy(dtype=float, na_value=np.nan)
 
 
-def test_each_number_moves_by_a_share_of_itself_and_rows_move_by_themselves() -> None:
+@pytest.mark.parametrize("zero", [0.0, 2000.0])
+def test_each_number_moves_by_a_part_of_the_spread_wherever_its_zero_is(zero: float) -> None:
     rng = np.random.default_rng(0)
-    X = pd.DataFrame({"age": rng.normal(size=400) * 100, "town": "a", "flag": True})
-    up: list[float] = []
+    X = pd.DataFrame({"age": np.round(rng.normal(size=400) * 100) + zero, "town": "a"})
+    X["flag"] = True
+    spreads, given = spreads_of(X), list[float]()
+    assert spreads == {"age": pytest.approx(X["age"].std(ddof=0))}
 
     class Watching(Sum):
         def predict(self, X: Any) -> Any:
-            up.extend(X["age"] / 1.0)
+            given.extend(X["age"])
             return super().predict(X)
 
-    assert noisy(Watching(), X, by=0.1, more_than=0.0) == Rate(
-        400, 400, "rows with a number other than 0"
-    )
-    first, second = np.array(up[:400]), np.array(up[400:])
-    assert np.abs(second / first - 1) == pytest.approx(0.1)
-    assert 0.4 < np.mean(second / first > 1) < 0.6
+    found = noisy(Watching(), X, by=0.1, more_than=0.0)
+    assert found == Rate(400, 400, "rows with a number")
+    first, second = np.array(given[:400]), np.array(given[400:])
+    assert np.abs(second - first) == pytest.approx(0.1 * spreads["age"])
+    assert 0.4 < np.mean(second > first) < 0.6
     # The same noise for a row alone, in another order, and from another type of numbers.
-    up.clear()
-    noisy(Watching(), X[::-1].reset_index(drop=True), by=0.1)
-    assert up[400:] == second[::-1].tolist()
-    up.clear()
-    noisy(Watching(), X.astype({"age": "Float64"})[:1], by=0.1)
-    assert up[1] == pytest.approx(second[0])
+    given.clear()
+    noisy(Watching(), X[::-1].reset_index(drop=True), spreads, by=0.1)
+    assert given[400:] == second[::-1].tolist()
+    given.clear()
+    noisy(Watching(), X.astype({"age": "Float64"})[:1], spreads, by=0.1)
+    assert given[1] == pytest.approx(second[0])
 
 
-def test_rows_without_a_number_do_not_count() -> None:
+def test_rows_without_a_number_and_columns_without_a_spread_do_not_count() -> None:
     X = pd.DataFrame({"age": [0.0, np.nan, np.inf, 1e300, 5.0], "town": "a", "flag": True})
+    assert spreads_of(X)["age"] == pytest.approx(1e300 * np.sqrt(2) / 3)
     found = noisy(Sum(), X, by=0.5, more_than=1.0)
-    assert (found.events, found.trials) == (2, 2)
+    assert (found.events, found.trials) == (3, 3)
+    assert noisy(Sum(), X.assign(age=3.0)).trials == 0
+    record: Any = configure(RECORDS["noise_moves"], {})
+    assert "nobody wrote down" in why_unknown(record.function(seen(Sum(), X)))
 
 
 def test_words_for_wrong_numbers() -> None:
-    for options, why in (({"by": 0.0}, "by is a share"), ({"more_than": -1.0}, "more_than is")):
+    for options, why in (({"by": 0.0}, "by is a part"), ({"more_than": -1.0}, "more_than is")):
         with pytest.raises(Exception, match=why):
             configure(RECORDS["noise_moves"], options)
     assert Noise().by == 0.05
