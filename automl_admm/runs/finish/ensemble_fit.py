@@ -165,11 +165,12 @@ class EnsembleFit:
     def _promises(self, told: EnsembleResult, pool: Pool) -> bool:
         """Return True if it beats the single one, within the limits that predictions tell.
 
-        A single pipeline that was not in the pool had no part in the comparison: it has to be
-        beaten by more than the noise here.
+        It has to gain on rows that did not choose it, be it less than its noise. A single pipeline
+        that was not in the pool had no part in the comparison: it has to be beaten by more than the
+        noise here.
         """
         found, single = told.evaluation, self.single.evaluation
-        if found is None:
+        if found is None or not told.choice.gain > 0.0:  # NaN is no gain
             return False
         pairs = zip(self.prepared.aims, found.constraints, strict=True)
         if not all(math.isnan(value) or limit.holds(value) for limit, value in pairs):

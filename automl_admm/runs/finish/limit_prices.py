@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from automl_admm.core.evaluations import Evaluation, is_feasible
 from automl_admm.core.limits import Limit
-from automl_admm.core.ranking import spread
+from automl_admm.core.ranking import rank, spread
+from automl_admm.pipelines.thresholds.elsewhere import at_other_thresholds
 
 STEP = 0.1
 
@@ -16,8 +18,9 @@ STEP = 0.1
 class Price:
     """One limit over a whole run.
 
-    `broken` of `measured` evaluations were outside of it. With the limit at `relaxed`, and all
-    others as they are, the best evaluation within the limits would have had a loss lower by
+    `broken` of `measured` evaluations were outside of it, each at the best for the limits of the
+    thresholds tried: its own is chosen for what the search aims at. With the limit at `relaxed`,
+    and all others as they are, the best evaluation within the limits would have had a loss lower by
     `gain`: 0 if none was better, None if nothing is within the limits either way.
     """
 
@@ -33,24 +36,28 @@ def price_limits(evaluations: Sequence[Evaluation], limits: Sequence[Limit]) -> 
 
     A step is a tenth of the limit, or, for a limit of 0, of the spread of the measured values.
     """
-    measured = [evaluation for evaluation in evaluations if evaluation.is_ranked]
-    return tuple(_price(measured, limits, place) for place in range(len(limits)))
+    known = [one for one in evaluations if one.is_ranked]
+    everywhere = [[one, *at_other_thresholds(one)] for one in known]
+    return tuple(_price(everywhere, limits, place) for place in range(len(limits)))
 
 
-def _price(measured: Sequence[Evaluation], limits: Sequence[Limit], place: int) -> Price:
-    limit = limits[place]
-    values = [evaluation.constraints[place] for evaluation in measured]
+def _price(
+    everywhere: Sequence[Sequence[Evaluation]], limits: Sequence[Limit], place: int
+) -> Price:
+    limit, nearest = limits[place], [rank(one, limits)[0] for one in everywhere]
+    values = [evaluation.constraints[place] for evaluation in nearest]
     step = STEP * (abs(limit.bound) or spread(values))
     relaxed = replace(limit, bound=limit.bound + (-step if limit.at_least else step))
     others = [*limits[:place], relaxed, *limits[place + 1 :]]
-    now, then = _best(measured, limits), _best(measured, others)
+    now, then = _best(everywhere, limits), _best(everywhere, others)
     gain = None if now is None or then is None else now - then
     broken = sum(not limit.holds(value) for value in values)
-    return Price(limit, broken, len(measured), relaxed, gain)
+    return Price(limit, broken, len(nearest), relaxed, gain)
 
 
-def _best(measured: Sequence[Evaluation], limits: Sequence[Limit]) -> float | None:
-    return min((e.loss for e in measured if is_feasible(e, limits)), default=None)
+def _best(everywhere: Sequence[Sequence[Evaluation]], limits: Sequence[Limit]) -> float | None:
+    several = chain.from_iterable(everywhere)
+    return min((one.loss for one in several if is_feasible(one, limits)), default=None)
 
 
 def binding(prices: Sequence[Price]) -> Price | None:

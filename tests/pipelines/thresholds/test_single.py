@@ -438,3 +438,18 @@ def test_three_classes_have_no_threshold(tmp_path: Path) -> None:
     _, y = table()
     found = evaluated(work("accuracy >= 0.1", target=np.resize(["x", "y", "z"], len(y))), tmp_path)
     assert "threshold" not in found.details
+
+
+def test_a_threshold_within_limits_is_known_where_tighter_aims_chose_another(
+    tmp_path: Path,
+) -> None:
+    used = work("fpr <= 0.5", "recall >= 0.7", certify=0.9, on_infeasible="closest")
+    used.aims = (Limit("fpr", 0.0), Limit("recall", 0.0, at_least=True))
+    found = evaluated(used, tmp_path)
+    assert found.constraints[1] < 0.7
+    inside = [
+        one["values"]
+        for one in found.details["other_thresholds"]
+        if one["values"][0] <= 0.5 and one["values"][1] >= 0.7
+    ]
+    assert inside

@@ -20,6 +20,7 @@ from automl_admm.core.errors import StoreError
 from automl_admm.core.run import RunState
 from automl_admm.pipelines import calibration
 from automl_admm.pipelines.calibrated import without_calibration
+from automl_admm.pipelines.ensembles import choice
 from automl_admm.pipelines.ensembles.choice import Choice
 from automl_admm.pipelines.thresholds.path import PATH
 from automl_admm.pipelines.work import PipelineWork
@@ -216,11 +217,14 @@ def test_members_that_fail_are_left_out(tmp_path: Path, monkeypatch: pytest.Monk
     assert found.is_certified
 
 
-def test_no_gain_has_to_be_shown_before_a_certificate(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("gain", "ships"), [(1e-6, True), (-1e-6, False), (math.nan, False)])
+def test_any_gain_is_enough_before_a_certificate_and_a_loss_is_none(
+    gain: float, *, ships: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Choice, "is_better", property(lambda choice: False))
-    assert run_pipelines(prepared_for(tmp_path)).refit.ensemble is not None
+    monkeypatch.setattr(choice, "_gains", lambda *_: [gain, gain])
+    ensemble = run_pipelines(prepared_for(tmp_path)).refit.ensemble
+    assert (ensemble is not None) == ships
 
 
 @pytest.mark.parametrize(

@@ -44,3 +44,13 @@ def test_a_limit_of_nothing_is_relaxed_by_what_was_measured() -> None:
     log = [evaluation(0.3, 0.0, 0.9), evaluation(0.2, 0.01, 0.9)]
     price = price_limits(log, (Limit("fpr", 0.0), LIMITS[1]))[0]
     assert price.relaxed.bound > 0.0
+
+
+def test_limits_count_and_not_what_a_certifying_search_aims_at() -> None:
+    """Its threshold keeps the tighter aims as well as it can, and so it may break a limit."""
+    elsewhere = [{"threshold": 0.4, "values": [0.09, 0.6], "loss": 0.25}]
+    details = {"threshold": 0.6, "other_thresholds": elsewhere}
+    log = [evaluation(0.3, 0.02, 0.4, details=details), evaluation(0.2, 0.105, 0.5)]
+    fpr, recall = price_limits(log, LIMITS)
+    assert (recall.broken, fpr.broken) == (0, 1)
+    assert fpr.gain == pytest.approx(0.05)
