@@ -137,6 +137,13 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         rows = self._validated_rows(X)
         return self.best_pipeline_.predict(rows)
 
+    def pipeline_rows(self, X: Any) -> Any:
+        """Return the rows as `best_pipeline_` takes them: dates and amounts made into columns.
+
+        `search.best_pipeline_.predict(search.pipeline_rows(X))` is `search.predict(X)`.
+        """
+        return self._validated_rows(X)
+
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Check as scikit-learn does, but keep a frame a frame: columns go their own ways."""
         if self._task == "regression":

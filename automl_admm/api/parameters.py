@@ -220,7 +220,8 @@ ATTRIBUTES: Mapping[str, Words] = MappingProxyType(
             "The winner, a plain Pipeline of scikit-learn, fitted on all rows. An ensemble is a "
             "`VotingClassifier` or `VotingRegressor` of such pipelines. With two classes "
             "and limits on decisions, such as `fpr`, it stands in a `FixedThresholdClassifier`, "
-            "by group in a `GroupThresholdClassifier` of this package.",
+            "by group in a `GroupThresholdClassifier` of this package. Its rows are those of "
+            "`pipeline_rows`.",
         ),
         "best_score_": Words("float", "Its score on validation rows, which chose it."),
         "best_text_": Words(

@@ -17,7 +17,11 @@ from automl_admm.data.row_roles import columns_given
 from automl_admm.data.sensitive import as_frame
 from automl_admm.data.unique_names import with_unique_names
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.finish.decision_summary import explain_held_out_class, explain_one_class
+from automl_admm.runs.finish.decision_summary import (
+    explain_few_found,
+    explain_held_out_class,
+    explain_one_class,
+)
 from automl_admm.runs.finish.demands import (
     cure_fallback,
     explain_fallback,
@@ -96,5 +100,5 @@ def warn_of_outcome(outcome: PipelineResult) -> None:
         warnings.warn(told, FallbackWarning, stacklevel=TO_CALLER)
     for late in filter(None, (explain_passed_over(outcome), explain_folds(outcome))):
         warnings.warn(late, UserWarning, stacklevel=TO_CALLER)
-    for broken in tell_broken(outcome):
+    for broken in filter(None, (*tell_broken(outcome), explain_few_found(outcome))):
         warnings.warn(broken, LimitWarning, stacklevel=TO_CALLER)

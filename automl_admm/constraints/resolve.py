@@ -249,6 +249,7 @@ def constraint_of(
         declared=DeclaredRange(plugin.lowest, plugin.highest, names.provider(written.measure)),
         asks_model=plugin.asks_model or plugin.changing is not None,
         counts_undecided=plugin.counts_undecided,
+        better=plugin.better,
     )
 
 

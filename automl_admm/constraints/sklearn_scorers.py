@@ -140,6 +140,7 @@ def score_measure(name: str) -> ConstraintPlugin:
         highest=_highest(name),
         kind="statistical",
         target=scorer_target(name),
+        better="larger",
         uses_decisions=_uses_decisions(name),
         takes_weights=_takes_weights(name),
     )

@@ -45,6 +45,7 @@ __all__ = [
     "NAME",
     "ROLES",
     "TASKS",
+    "Better",
     "BuildContext",
     "ChangingFunction",
     "CheapFunction",
@@ -113,6 +114,7 @@ ConstraintKind = Literal["checked", "measured", "statistical"]
 LimitSetting = Literal["", "cost", "column_cost"]  # options that say how it is measured
 SetConstraint = Callable[[Any], "ConstraintPlugin"]
 Target = Literal["any", "classes", "two classes", "class pair", "a quantity"]
+Better = Literal["", "smaller", "larger"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +161,9 @@ class ConstraintPlugin(RecordWithOptions):
     "class pair" is written `NAME{true="a",predicted="b"}`: 1 in `y` is the true class and 1 in
     `decisions` the predicted one.
 
+    `better` says which values anybody wants, "smaller" or "larger" ones; it is empty where that
+    hangs on the user. A limit from the other side is warned of.
+
     With `takes_weights` a statistical function heeds `weights`, the weights of the rows, if there
     are any; data with weights refuse a limit without it.
 
@@ -189,6 +194,7 @@ class ConstraintPlugin(RecordWithOptions):
     cheap: CheapFunction | None = None
     kind: ConstraintKind = "measured"
     target: Target = "any"
+    better: Better = ""
     uses_decisions: bool = True
     takes_weights: bool = False
     rows_apart: bool = False
@@ -207,6 +213,7 @@ class ConstraintPlugin(RecordWithOptions):
         given = {
             "kind": (self.kind, ConstraintKind),
             "target": (self.target, Target),
+            "better": (self.better, Better),
             "setting": (self.setting, LimitSetting),
         }
         for what, (value, kinds) in given.items():
@@ -260,6 +267,7 @@ class Constraint:
     declared: DeclaredRange | None = None
     asks_model: bool = False
     counts_undecided: bool = False
+    better: Better = ""
 
     @property
     def allows_undecided(self) -> bool:

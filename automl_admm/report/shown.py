@@ -84,6 +84,7 @@ MODEL_SHOWN = record(
         "held_out_interval": nullable(interval),
         "held_out_rows": nullable(whole()),
         "held_out_one_class": nullable(text),
+        "few_found": nullable(text),
         "one_class": nullable(either("a text or a number", text, real, flag)),
         "constraints": mapping_of(nullable(real)),
         "positive": nullable(text),

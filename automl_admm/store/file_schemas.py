@@ -188,6 +188,7 @@ _MODEL = record(
         "held_out_constraints": mapping_of(nullable(real)),
         "held_out_one_class": nullable(text),
         "held_out_decisions": mapping_of(nullable(real)),
+        "few_found": nullable(text),
         "schema": nullable(list_of(COLUMN)),
         "ingest": list_of(READING),
         "answers": list_of(READING),

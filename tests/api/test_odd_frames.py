@@ -29,3 +29,14 @@ def test_a_target_may_be_categories() -> None:
     search = fitted(FRAME, pd.Series(pd.Categorical(LABELS)))
     assert list(search.classes_) == ["hi", "lo"]
     np.testing.assert_array_equal(search.predict(FRAME), fitted(FRAME, LABELS).predict(FRAME))
+
+
+def test_the_rows_for_the_pipeline_itself_are_at_hand() -> None:
+    days = pd.date_range("2024-01-01", periods=ROWS).strftime("%Y-%m-%d")
+    frame = FRAME.assign(when=days)
+    search = fitted(frame, LABELS)
+    with pytest.raises(ValueError, match=r"columns are missing: .*when\."):
+        search.best_pipeline_.predict(frame)
+    rows = search.pipeline_rows(frame)
+    assert {"when.month", "when.weekday"} <= set(rows.columns)
+    np.testing.assert_array_equal(search.best_pipeline_.predict(rows), search.predict(frame))

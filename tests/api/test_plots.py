@@ -70,7 +70,7 @@ def without_a_window() -> Iterator[None]:
 def searched(tmp_path_factory: pytest.TempPathFactory) -> AutoMLClassifier:
     X, y = load_iris(return_X_y=True)
     frame = pd.DataFrame(X, columns=[EVIL, "_b", "c" * 90, "d"])
-    limits = [Constraint(Limit(EVIL, 3.0), count_steps), "size_mb <= 5", "latency_us >= 0.1"]
+    limits = [Constraint(Limit(EVIL, 3.0), count_steps), "size_mb <= 5", "accuracy >= 0.1"]
     more = {"on_infeasible": "closest", "work_dir": tmp_path_factory.mktemp("kept") / "run"}
     search = AutoMLClassifier(**QUICK, constraints=limits, **more).fit(frame, y)
     search.permutation_importances(frame, y, n_repeats=2, random_state=0)
@@ -159,7 +159,7 @@ def test_an_axis_of_another_name_is_refused(searched: AutoMLClassifier) -> None:
 def test_a_front_has_the_numbers_of_the_report(
     searched: AutoMLClassifier, told: dict[str, Any]
 ) -> None:
-    places, limits = rows(told["pareto"]["places"]), (None, "size_mb", "latency_us >= 0.1")
+    places, limits = rows(told["pareto"]["places"]), (None, "size_mb", "accuracy >= 0.1")
     for number, (limit, found) in enumerate(zip(limits, told["pareto"]["fronts"], strict=True)):
         ax = searched.plot_pareto(limit)
         assert ax.get_xlabel() == found["name"]

@@ -49,3 +49,11 @@ def test_a_mistake_in_a_limit_is_shown_where_it_is(run: Any, table: Path) -> Non
     done = run("fit", table, "--target", "buys", "--constraint", "fpr < 5 %", *QUICK)
     assert done.code == 2
     assert "fpr < 5 %\n        ^\nhelp: Write '<='." in done.err
+
+
+def test_a_limit_that_nobody_means_is_told_before_the_search(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,y\n" + "".join(f"{n * n % 17},{n % 2}\n" for n in range(60)))
+    asked = ("fit", "t.csv", "--target=y", "--constraint", "fpr >= 5 %", "--dry-run", "--cv=2")
+    done = run(*asked)
+    assert done.code == 0, done.err
+    assert "warning: the limit 'fpr >= 0.05' keeps out" in done.out + done.err

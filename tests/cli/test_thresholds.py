@@ -10,6 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from automl_admm import AutoMLClassifier
+from automl_admm.core.errors import LimitWarning
+
 
 @pytest.fixture
 def loans(tmp_path: Path) -> Path:
@@ -45,3 +48,36 @@ def test_fit_and_predict_within_a_false_positive_rate(
     assert called[known == "no"].mean() < 0.1
     assert found["probability_yes"][called].min() > found["probability_yes"][~called].max()
     assert found["probability_yes"][called].min() > 0.6
+
+
+def test_limits_that_leave_hardly_a_positive_row_found_are_told(
+    run: Any, loans: Path, tmp_path: Path
+) -> None:
+    quick = ("--grammar=tiny", "--cv=2", "--max-evaluations=1", "--executor=inline")
+    limits = ("--constraint", "fpr <= 1 %", "--constraint", "recall >= 0.5 %")
+    swapped = ("--target", "paid", "--positive", "no", "--out", "out")
+    frame = pd.read_csv(loans)
+    frame["income"] += 3.0 * np.random.default_rng(1).normal(size=len(frame))
+    frame.to_csv("weak.csv", index=False)
+    done = run("fit", "weak.csv", *swapped, *quick, *limits, "--on-infeasible=closest")
+    assert done.code == 0, done.err
+    said = "the limit fpr <= 0.01 left a recall of 0"
+    (line,) = [one for one in done.out.splitlines() if one.startswith("WARNING")]
+    assert said in line
+    assert line.endswith("(on held out rows): loosen it.")
+    assert said in json.loads((tmp_path / "out" / "model.json").read_text())["few_found"]
+    assert run("report", "out").code == 0
+    warned = json.loads((tmp_path / "out" / "report.json").read_text())["verdict"]["warnings"]
+    assert any(one.startswith("The limit fpr <= 0.01 left") for one in warned)
+    model = AutoMLClassifier(
+        "tiny",
+        constraints=["fpr <= 3 %"],
+        positive="no",
+        random_state=0,
+        max_evaluations=1,
+        cv=2,
+        executor="inline",
+        on_infeasible="closest",
+    )
+    with pytest.warns(LimitWarning, match="the limit fpr <= 0.03 left a recall of 0"):
+        model.fit(frame[["income", "age"]], frame["paid"])

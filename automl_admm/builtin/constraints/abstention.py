@@ -30,6 +30,7 @@ def constraints() -> Iterable[ConstraintPlugin]:
         highest=1.0,
         kind="statistical",
         target="classes",
+        better="smaller",
         takes_weights=True,
         counts_undecided=True,
     )

@@ -65,6 +65,7 @@ def _by_cost(said: str | None) -> ConstraintPlugin:
         lowest=lowest,
         highest=highest,
         kind="statistical",
+        better="smaller",
         target="classes",
         takes_weights=True,
     )
@@ -78,4 +79,5 @@ def _by_column_cost(costs: Mapping[str, float] | None) -> ConstraintPlugin:
         setting="column_cost",
         by_setting=_by_column_cost if costs is None else None,
         kind="checked",
+        better="smaller",
     )

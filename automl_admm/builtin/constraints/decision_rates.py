@@ -16,6 +16,7 @@ import numpy as np
 from automl_admm.core.evidence import F1, Ranking, Rate, Weighted
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
+    Better,
     ConstraintFunction,
     ConstraintPlugin,
     Target,
@@ -110,30 +111,38 @@ def _rate(evaluated: EvaluatedPipeline, events: Any, trials: Any, of: str) -> Ra
 
 
 # Every row counts for one class alone: for its own, or for the one that it is called.
-APART = (
-    ("fnr", "positive rows that are called negative, a share", fnr),
-    ("recall", "positive rows that are called so, a share", recall),
-    ("precision", "rows called positive that are so, a share", precision),
+APART: tuple[tuple[str, str, ConstraintFunction, Better], ...] = (
+    ("fnr", "positive rows that are called negative, a share", fnr, "smaller"),
+    ("recall", "positive rows that are called so, a share", recall, "larger"),
+    ("precision", "rows called positive that are so, a share", precision, "larger"),
 )
 
 
 def constraints() -> Iterable[ConstraintPlugin]:
     """Yield the rates; each has a gap and a ratio over groups."""
-    yield _plugin("fpr", "negative rows that are called positive, a share", fpr)
-    for name, summary, function in APART:
-        yield replace(_plugin(name, summary, function), rows_apart=True)
-    yield _plugin("f1", "harmonic mean of recall and precision", f1)
+    yield _plugin("fpr", "negative rows that are called positive, a share", fpr, "smaller")
+    for name, summary, function, better in APART:
+        yield replace(_plugin(name, summary, function, better), rows_apart=True)
+    yield _plugin("f1", "harmonic mean of recall and precision", f1, "larger")
     cell = "rows of the true class that are called the predicted one, a share"
-    yield _plugin("confusion", cell, confusion, "class pair")
+    yield _plugin("confusion", cell, confusion, target="class pair")
     yield _plugin("selection_rate", "rows that are called positive, a share", selection_rate)
-    yield _plugin("error", "rows that are decided wrongly, a share", error, "classes")
-    yield _plugin("accuracy", "rows that are decided rightly, a share", accuracy, "classes")
+    wrong, right = (
+        "rows that are decided wrongly, a share",
+        "rows that are decided rightly, a share",
+    )
+    yield _plugin("error", wrong, error, "smaller", "classes")
+    yield _plugin("accuracy", right, accuracy, "larger", "classes")
     # The AUROC depends on scores alone, so no threshold can change it.
-    yield replace(_plugin("auc", "area under the ROC curve", auc), uses_decisions=False)
+    yield replace(_plugin("auc", "area under the ROC curve", auc, "larger"), uses_decisions=False)
 
 
 def _plugin(
-    name: str, summary: str, function: ConstraintFunction, target: Target = "two classes"
+    name: str,
+    summary: str,
+    function: ConstraintFunction,
+    better: Better = "",
+    target: Target = "two classes",
 ) -> ConstraintPlugin:
     return ConstraintPlugin(
         name=name,
@@ -141,6 +150,7 @@ def _plugin(
         function=function,
         highest=1.0,
         kind="statistical",
+        better=better,
         target=target,
         takes_weights=True,
     )

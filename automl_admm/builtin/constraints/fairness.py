@@ -9,6 +9,7 @@ from automl_admm.constraints.group_comparison import by_group
 from automl_admm.core.evidence import Gap, Largest, Ratio
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
+    Better,
     ConstraintPlugin,
     GroupedFunction,
     Masks,
@@ -52,6 +53,7 @@ def constraints() -> Iterable[ConstraintPlugin]:
         "demographic_parity_ratio",
         "least share of rows called positive / largest, over groups",
         demographic_parity_ratio,
+        "larger",
     )
     yield _plugin(
         "equal_opportunity_difference",
@@ -65,13 +67,16 @@ def constraints() -> Iterable[ConstraintPlugin]:
     )
 
 
-def _plugin(name: str, summary: str, grouped: GroupedFunction) -> ConstraintPlugin:
+def _plugin(
+    name: str, summary: str, grouped: GroupedFunction, better: Better = "smaller"
+) -> ConstraintPlugin:
     return ConstraintPlugin(
         name=name,
         summary=summary,
         grouped=grouped,
         highest=1.0,
         kind="statistical",
+        better=better,
         target="two classes",
         takes_weights=True,
     )

@@ -59,5 +59,10 @@ def _plugin(
     name: str, summary: str, function: Counted, *, adds_up: bool = True
 ) -> ConstraintPlugin:
     return ConstraintPlugin(
-        name=name, summary=summary, function=function, kind="checked", adds_up=adds_up
+        name=name,
+        summary=summary,
+        function=function,
+        kind="checked",
+        better="smaller",
+        adds_up=adds_up,
     )

@@ -25,7 +25,7 @@ from automl_admm.core.evidence import (
     Weighted,
 )
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
-from automl_admm.plugins.records import ConstraintFunction, ConstraintPlugin
+from automl_admm.plugins.records import Better, ConstraintFunction, ConstraintPlugin
 
 ROUNDING = 1e-12  # sums of weights may be off by this share
 NO_MAXIMUM = (
@@ -161,8 +161,8 @@ def constraints() -> Iterable[ConstraintPlugin]:
     """Yield the limits on errors; each has a gap and a ratio over groups."""
     yield _plugin("mae", "mean absolute error", MeanAbsoluteError())
     yield _plugin("rmse", "root of the mean squared error", RootOfMeanSquare())
-    yield _plugin("r2", "share of the variance explained", RSquared(), lowest=None, highest=1.0)
-    yield _plugin("bias", "mean of prediction - truth", Bias(), lowest=None)
+    yield _r_squared("r2", RSquared())
+    yield _plugin("bias", "mean of prediction - truth", Bias(), lowest=None, better="")
     yield _plugin("max_error", "largest absolute error of the rows at hand", max_error)
     yield _numbered("mae_to", "mae, with an error above N counting as N", _mae_to)
     yield _numbered("rmse_to", "rmse, with an error above N counting as N", _rmse_to)
@@ -186,14 +186,23 @@ def _rmse_to(number: float) -> ConstraintPlugin:
 
 
 def _r2_to(number: float) -> ConstraintPlugin:
-    function = RSquared(_largest(number))
-    return _plugin("r2_to", "share of the variance explained", function, lowest=None, highest=1.0)
+    return _r_squared("r2_to", RSquared(_largest(number)))
+
+
+def _r_squared(name: str, function: ConstraintFunction) -> ConstraintPlugin:
+    words = "share of the variance explained"
+    return _plugin(name, words, function, lowest=None, highest=1.0, better="larger")
 
 
 def _bias_to(number: float) -> ConstraintPlugin:
     function = Bias(_largest(number))
     return _plugin(
-        "bias_to", "mean of prediction - truth", function, lowest=-number, highest=number
+        "bias_to",
+        "mean of prediction - truth",
+        function,
+        lowest=-number,
+        highest=number,
+        better="",
     )
 
 
@@ -213,7 +222,7 @@ def _above(number: float) -> ConstraintPlugin:
 
 def _within(number: float) -> ConstraintPlugin:
     function = ShareOfErrors(number, is_within=True)
-    return _plugin("errors_within", "share of small errors", function, highest=1.0)
+    return _plugin("errors_within", "share of small errors", function, highest=1.0, better="larger")
 
 
 def _largest(number: float) -> float:
@@ -235,6 +244,7 @@ def _plugin(
     *,
     lowest: float | None = 0.0,
     highest: float | None = None,
+    better: Better = "smaller",
 ) -> ConstraintPlugin:
     return ConstraintPlugin(
         name=name,
@@ -243,6 +253,7 @@ def _plugin(
         lowest=lowest,
         highest=highest,
         kind="statistical",
+        better=better,
         target="a quantity",
         takes_weights=True,
     )

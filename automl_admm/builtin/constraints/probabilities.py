@@ -16,7 +16,12 @@ import numpy as np
 from automl_admm.core.equal_bins import bins_of, edges_of
 from automl_admm.core.evidence import Calibration, Estimate, Evidence, Mean, Weighted
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
-from automl_admm.plugins.records import ConstraintFunction, ConstraintPlugin, NumberedConstraint
+from automl_admm.plugins.records import (
+    Better,
+    ConstraintFunction,
+    ConstraintPlugin,
+    NumberedConstraint,
+)
 
 ROUNDING = 1e-12  # sums of weights may be off by this share
 NO_PROBABILITIES = "the model has no probabilities, only scores or decisions"
@@ -101,12 +106,13 @@ def constraints() -> Iterable[ConstraintPlugin]:
 
 
 def _recall_at(number: float) -> ConstraintPlugin:
-    return _plugin("recall_at_precision", "best recall", BestAt(_share(number), is_recall=True))
+    function = BestAt(_share(number), is_recall=True)
+    return _plugin("recall_at_precision", "best recall", function, "larger")
 
 
 def _precision_at(number: float) -> ConstraintPlugin:
     function = BestAt(_share(number), is_recall=False)
-    return _plugin("precision_at_recall", "best precision", function)
+    return _plugin("precision_at_recall", "best precision", function, "larger")
 
 
 def _share(number: float) -> float:
@@ -115,13 +121,16 @@ def _share(number: float) -> float:
     return number / 100
 
 
-def _plugin(name: str, summary: str, function: ConstraintFunction) -> ConstraintPlugin:
+def _plugin(
+    name: str, summary: str, function: ConstraintFunction, better: Better = "smaller"
+) -> ConstraintPlugin:
     return ConstraintPlugin(
         name=name,
         summary=summary,
         function=function,
         highest=1.0,
         kind="statistical",
+        better=better,
         target="two classes",
         uses_decisions=False,
         takes_weights=True,

@@ -134,7 +134,12 @@ def _time_call(call: Callable[[Any], object], rows: Any) -> tuple[float, float]:
 
 def _latency(name: str, summary: str, function: Callable[..., Timing]) -> ConstraintPlugin:
     return ConstraintPlugin(
-        name=name, summary=summary, function=function, timed_calls=REPEATS, adds_up=True
+        name=name,
+        summary=summary,
+        function=function,
+        better="smaller",
+        timed_calls=REPEATS,
+        adds_up=True,
     )
 
 
@@ -169,18 +174,27 @@ def constraints() -> Iterable[ConstraintPlugin]:
         summary="file of the fitted pipeline, megabytes",
         function=size_mb,
         kind="checked",
+        better="smaller",
         adds_up=True,
         first_fold=True,
     )
     yield ConstraintPlugin(
-        name="fit_seconds", summary="training, seconds", function=fit_seconds, adds_up=True
+        name="fit_seconds",
+        summary="training, seconds",
+        function=fit_seconds,
+        better="smaller",
+        adds_up=True,
     )
     yield ConstraintPlugin(
-        name="memory_mb", summary="peak memory of fitting, megabytes", function=memory_mb
+        name="memory_mb",
+        summary="peak memory of fitting, megabytes",
+        function=memory_mb,
+        better="smaller",
     )
     yield ConstraintPlugin(
         name="columns",
         summary="input columns that reach the model",
         function=columns,
         kind="checked",
+        better="smaller",
     )

@@ -49,5 +49,6 @@ def constraints() -> Iterable[ConstraintPlugin]:
         columned=score_correlation,
         highest=1.0,
         kind="statistical",
+        better="smaller",
         uses_decisions=False,
     )

@@ -14,6 +14,7 @@ def score_share(name: str, summary: str, **way: Any) -> ConstraintPlugin:
         summary=summary,
         highest=1.0,
         kind="statistical",
+        better="smaller",
         uses_decisions=False,
         **way,
     )

@@ -64,6 +64,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "class_weights": name_weights(outcome.best.details),
         "undecided": decision_summary.say_undecided(outcome.best.details),
         "decisions": _decisions(outcome),
+        "few_found": decision_summary.explain_few_found(outcome),
         "class_costs": decision_summary.say_class_costs(outcome),
         "one_class": refit.one_class,
         "metric": prepared.metric.name,
@@ -347,6 +348,8 @@ def _deciding_lines(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "WARNING", f"it calls every row '{summary['one_class']}'"
     if summary["decisions"] is not None:
         yield "positive", summary["decisions"]["said"]
+    if summary["few_found"] is not None:
+        yield "WARNING", summary["few_found"]
     if summary["thresholds"]:
         yield "decides by group", summary["thresholds"]
     if summary["class_costs"] is not None:

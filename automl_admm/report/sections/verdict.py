@@ -204,10 +204,7 @@ def _warnings(view: RunView, model: Shipped | None) -> Iterator[str]:
     elif model.held_out_one_class is not None:
         said = say_held_out_class(model.held_out_one_class, model.held_out_rows or 0)
         yield f"{said[0].upper()}{said[1:]}"
-    worse = read_passed_over(view.manifest)
-    if worse is not None:
-        cure = " Give more time: resume the run." if more_time_helps(view.manifest) else ""
-        yield f"{worse}{cure}"
+    yield from _of_the_manifest(view)
     if view.untested is not None:
         yield f"Nothing was certified: {view.untested}."
     yield from _of_folds(view)
@@ -218,6 +215,16 @@ def _warnings(view: RunView, model: Shipped | None) -> Iterator[str]:
         )
     if model.is_shipped and not view.is_over:
         yield "The run goes on, or was killed: the model is that of an earlier session."
+
+
+def _of_the_manifest(view: RunView) -> Iterator[str]:
+    few_found = (view.manifest or {}).get("few_found")
+    if few_found is not None:
+        yield f"{few_found[0].upper()}{few_found[1:]}"
+    worse = read_passed_over(view.manifest)
+    if worse is not None:
+        cure = " Give more time: resume the run." if more_time_helps(view.manifest) else ""
+        yield f"{worse}{cure}"
 
 
 def _of_folds(view: RunView) -> Iterator[str]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from automl_admm.core.run import FallbackKind
 from automl_admm.pipelines.labels import positive_of
 from automl_admm.pipelines.thresholds.by_group import CLASS_WEIGHTS, LOWER, name_undecided
+from automl_admm.pipelines.thresholds.path import moves
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.runs.finish.outcome import PipelineResult
+
+# A model that finds fewer of the positive rows is of little use, whatever limits it keeps.
+FEW = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +108,33 @@ def explain_one_class(outcome: PipelineResult) -> str | None:
     """Warn of a shipped model with one class for all rows; a constant is told elsewhere."""
     only = None if outcome.fallback is FallbackKind.CONSTANT else outcome.refit.one_class
     return None if only is None else f"the model calls every row '{only}': it tells nothing apart."
+
+
+def explain_few_found(outcome: PipelineResult) -> str | None:
+    """Warn of limits on decisions that leave hardly any positive row found."""
+    found, prepared = decisions_of_outcome(outcome), outcome.preparation
+    if found is None or found.recall is None or outcome.refit.one_class is not None:
+        return None
+    limits = [one.limit for one in prepared.constraints if moves(one)]
+    # What asks for a recall has not lowered it.
+    named = [str(one) for one in limits if not (one.name == "recall" and one.at_least)]
+    is_proven = prepared.config.certify is not None
+    return say_few_found(found.recall, found.measured_on, named, is_proven=is_proven)
+
+
+def say_few_found(
+    recall: float, measured_on: str, limits: Sequence[str], *, is_proven: bool
+) -> str | None:
+    """Say which limits left a small recall, and what to do; None if it is not small.
+
+    >>> say_few_found(0.09, "held out", ["fpr <= 0.03"], is_proven=False)
+    'the limit fpr <= 0.03 left a recall of 0.09 (on held out rows): loosen it.'
+    """
+    if recall >= FEW or not limits:
+        return None
+    one = len(limits) == 1
+    which = f"the limit {limits[0]}" if one else f"the limits {' and '.join(limits)}"
+    cures = [f"loosen {'it' if one else 'one of them'}"]
+    cures += ["give more rows to prove it on", "ask for less confidence"] if is_proven else []
+    left = f"{which} left a recall of {recall:.2g} (on {measured_on} rows)"
+    return f"{left}: {', or '.join(cures)}."

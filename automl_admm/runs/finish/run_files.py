@@ -23,6 +23,7 @@ from automl_admm.plugins.distributions import behind_types
 from automl_admm.plugins.loading import OURS
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
+from automl_admm.runs.finish.decision_summary import explain_few_found
 from automl_admm.runs.finish.model_file import trusted_types
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import PassedOver, as_content
@@ -72,6 +73,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "held_out_constraints": _values(prepared.constraints, refit.measured.held_out_constraints),
         "held_out_one_class": refit.measured.held_out_one_class,
         "held_out_decisions": dict(refit.measured.held_out_decisions),
+        "few_found": explain_few_found(outcome),
         "columns": [str(one.name) for one in prepared.ingest.readings if not one.is_left_out],
         "text_columns": [str(name) for name in prepared.work.context.categorical],
         "schema": prepared.schema.describe(),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
+from automl_admm.constraints.doubtful_limits import doubts_of_limits
 from automl_admm.constraints.dry_run import columns_of, meet_data, try_on
 from automl_admm.constraints.fitted_groups import fit_groups
 from automl_admm.constraints.undecided import refuse_beside_undecided
@@ -89,7 +90,7 @@ class Preparation:
     user, `ingest` says what pipelines see of them, `answers` how numbers in text are read in the
     target, the weights and the sensitive columns, and `leaks` names those that tell the target.
     `reused` has evaluations of other runs.
-    `doubts` are warnings of a target, a header or splits that may not be what they seem.
+    `doubts` are warnings of a target, a header, splits or limits that may not be what they seem.
     """
 
     config: RunConfig
@@ -246,7 +247,10 @@ def prepare(
         ingest=taken.ingest,
         answers=answered.answers,
         leaks=find_leaks(taken.raw, y, taken.ingest.left_out),
-        doubts=_doubts(taken.raw, y, known.task, work.splits),
+        doubts=(
+            *_doubts(taken.raw, y, known.task, work.splits),
+            *doubts_of_limits(work.constraints),
+        ),
         target=name_of(y),
         sensitive=known.sensitive,
         columns=columns.names(),

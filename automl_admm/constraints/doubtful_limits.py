@@ -1,0 +1,46 @@
+"""Limits that say less than they seem to: kept by every model, or from the side that is good."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from automl_admm.plugins.records import Constraint
+
+
+def doubts_of_limits(constraints: Iterable[Constraint]) -> Iterator[str]:
+    """Yield a sentence for each limit that nobody seems to mean.
+
+    Who limits a name from both sides means the range between.
+    """
+    known = tuple(constraints)
+    names = Counter(one.limit.name for one in known)
+    for one in known:
+        is_range = names[one.limit.name] > 1
+        doubt = _kept_by_all(one) or (None if is_range else _from_the_good_side(one))
+        if doubt is not None:
+            yield doubt
+
+
+def _kept_by_all(one: Constraint) -> str | None:
+    limit, declared = one.limit, one.declared
+    if declared is None or one.of_baseline is not None:
+        return None
+    end = declared.lowest if limit.at_least else declared.highest
+    if end is None or limit.turned(end) > limit.turned(limit.bound):
+        return None
+    side = "below" if limit.at_least else "above"
+    reports = f"'{limit.name}' is never {side} {end:g}, and is only reported"
+    return f"the limit '{limit}' is kept by every model: {reports}."
+
+
+def _from_the_good_side(one: Constraint) -> str | None:
+    limit = one.limit
+    if one.better != ("smaller" if limit.at_least else "larger"):
+        return None
+    sign, other = (">=", "<=") if limit.at_least else ("<=", ">=")
+    number = f"{limit.bound:g}" if one.of_baseline is None else f"{one.of_baseline:g} * baseline"
+    return (
+        f"the limit '{limit.name} {sign} {number}' keeps out the models with a {one.better} "
+        f"'{limit.name}', and {one.better} is better. Did you mean '{limit.name} {other} {number}'?"
+    )
