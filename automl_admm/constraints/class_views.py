@@ -18,12 +18,11 @@ from automl_admm.core.errors import ConfigurationError, suggest
 from automl_admm.core.evidence import Average, Evidence, Largest, Smallest, as_evidence
 from automl_admm.core.named_rows import name_rows
 from automl_admm.grammar.diagnostics import Diagnostic, render
-from automl_admm.pipelines.labels import place_of
+from automl_admm.pipelines.labels import list_labels, place_of
 from automl_admm.pipelines.thresholds.single import response_of
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import Measured
 
-SHOWN = 12  # classes in a message
 Joining = Literal["min", "max", "macro"]
 
 
@@ -135,9 +134,8 @@ def _number(option: ClassOption, labels: Sequence[object], text: str) -> int:
     if place is not None:
         return place
     names = [str(label) for label in labels]
-    shown = ", ".join(f"'{name}'" for name in names[:SHOWN]) + (", …" if names[SHOWN:] else "")
     hint = suggest(str(option.label), names)
-    hint = f"{hint} Its classes are {shown}." if hint else f"Its classes are {shown}."
+    hint = f"{hint} Its classes are {list_labels(names)}."
     message = f"the target has no class '{option.label}'"
     mistake = Diagnostic(LimitCode.UNKNOWN_CLASS, option.place, message, hint)
     raise ConfigurationError(render([mistake], text, "limit"))

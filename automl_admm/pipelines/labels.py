@@ -9,7 +9,7 @@ import numpy as np
 
 from automl_admm.core.errors import ConfigurationError
 
-SHOWN = 12
+SHOWN = 12  # labels in a message
 # The number of a row that a model leaves undecided; its label is None.
 UNDECIDED = -1
 
@@ -109,14 +109,14 @@ def _place_of(positive: object, labels: Any) -> int:
     if len(labels) != 2:
         raise ConfigurationError(
             f"a positive class needs a target of two classes, and this one has {len(labels)}: "
-            f"{_listed(labels)}."
+            f"{list_labels(labels)}."
         )
     place = place_of(positive, labels)
     if place is not None:
         return place
     raise ConfigurationError(
         f"there is no class '{positive}' in the target to be the positive one.",
-        hint=f"Its classes are {_listed(labels)}.",
+        hint=f"Its classes are {list_labels(labels)}.",
     )
 
 
@@ -151,6 +151,7 @@ def _is_same_word(label: Any, positive: object) -> bool:
     return str(label).casefold() == str(positive).strip().casefold()
 
 
-def _listed(labels: Any) -> str:
-    shown = ", ".join(f"'{label}'" for label in list(labels)[:SHOWN])
+def list_labels(labels: Any) -> str:
+    """Return labels as a message tells them, in one line; of many, the first."""
+    shown = ", ".join(repr(str(label)) for label in list(labels)[:SHOWN])
     return f"{shown}, …" if len(labels) > SHOWN else shown

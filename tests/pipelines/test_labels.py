@@ -18,7 +18,7 @@ from automl_admm import AutoMLClassifier
 from automl_admm.cli.main import main
 from automl_admm.constraints.group_classifier import GroupThresholdClassifier
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.pipelines.labels import number_classes
+from automl_admm.pipelines.labels import list_labels, number_classes
 from automl_admm.runs.finish.model_file import load_model
 from automl_admm.store.run_folder import RunFolder
 
@@ -198,3 +198,10 @@ def test_labels_are_the_same_from_any_column_of_texts(dtype: str) -> None:
     assert list(labels) == list(plain) == ["a", "b", "c"]
     assert labels.dtype == plain.dtype == object
     assert list(found) == list(numbers) == [1, 0, 2, 0, 1]
+
+
+def test_a_message_lists_twelve_labels_at_most_and_in_one_line() -> None:
+    assert list_labels(np.array([1, 2])) == "'1', '2'"
+    assert list_labels(["a\nb", "c"]) == r"'a\nb', 'c'"
+    assert list_labels([str(number) for number in range(12)]).endswith(", '11'")
+    assert list_labels([str(number) for number in range(13)]).endswith(", '11', …")

@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 
 from automl_admm.core.errors import ConfigurationError, nearest
-from automl_admm.pipelines.labels import place_of
+from automl_admm.pipelines.labels import list_labels, place_of
 from automl_admm.pipelines.thresholds.cost import Cost
 
 ANY = "*"
@@ -145,11 +145,10 @@ def _number(label: Label, labels: Sequence[object]) -> int | None:
     place = place_of(label, labels)
     if place is None:
         names = [str(one) for one in labels]
-        shown = f"Its classes are {', '.join(map(repr, names[:12]))}{', …' if names[12:] else ''}."
-        near = nearest(label, names)
+        near = nearest(label, names) or ""
         raise ConfigurationError(
             f"the costs name the class '{label}', and the target has no such class.",
-            hint=f"{near} {shown}" if near else shown,
+            hint=f"{near} Its classes are {list_labels(names)}.".strip(),
         )
     return place
 
