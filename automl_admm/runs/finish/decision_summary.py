@@ -132,9 +132,9 @@ def say_few_found(
     """
     if recall >= FEW or not limits:
         return None
-    one = len(limits) == 1
-    which = f"the limit {limits[0]}" if one else f"the limits {' and '.join(limits)}"
-    cures = [f"loosen {'it' if one else 'one of them'}"]
+    *others, last = limits
+    which = f"the limits {', '.join(others)} and {last}" if others else f"the limit {last}"
+    cures = [f"loosen {'one of them' if others else 'it'}"]
     cures += ["give more rows to prove it on", "ask for less confidence"] if is_proven else []
     left = f"{which} left a recall of {recall:.2g} (on {measured_on} rows)"
     return f"{left}: {', or '.join(cures)}."
