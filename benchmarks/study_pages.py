@@ -10,6 +10,7 @@ GROUPS = {
     "The whole tool": (
         "peers",
         "controls",
+        "ablation",
         "frames",
         "portfolio",
         "real_data",
