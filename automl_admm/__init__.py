@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from automl_admm.certify.certificate import Certificate
     from automl_admm.core.errors import (
         AutomlAdmmError,
+        FallbackWarning,
         InfeasibleError,
+        LimitWarning,
         NoSuccessError,
         NotCertifiedError,
     )
@@ -72,6 +74,8 @@ _HOMES = {
     "AutoMLClassifier": "api",
     "AutoMLRegressor": "api",
     "AutomlAdmmError": "core.errors",
+    "FallbackWarning": "core.errors",
+    "LimitWarning": "core.errors",
     "Average": "core.evidence",
     "Calibration": "core.evidence",
     "BuildContext": "plugins.records",
@@ -154,6 +158,7 @@ __all__ = [
     "ExecutorSetting",
     "Explained",
     "Fact",
+    "FallbackWarning",
     "FolderRun",
     "Gap",
     "GrammarPlugin",
@@ -161,6 +166,7 @@ __all__ = [
     "IntervalRegressor",
     "Largest",
     "Limit",
+    "LimitWarning",
     "Mean",
     "MetricPlugin",
     "MinimizeResult",

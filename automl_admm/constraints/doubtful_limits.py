@@ -26,6 +26,8 @@ def _kept_by_all(one: Constraint) -> str | None:
     limit, declared = one.limit, one.declared
     if declared is None or one.of_baseline is not None:
         return None
+    if one.allows_undecided:  # it lets a model leave rows undecided: more than a report
+        return None
     end = declared.lowest if limit.at_least else declared.highest
     if end is None or limit.turned(end) > limit.turned(limit.bound):
         return None

@@ -28,6 +28,7 @@ from automl_admm.core.evidence import (
 )
 from automl_admm.core.limits import DeclaredRange
 from automl_admm.core.structure.pipeline_space import Step
+from automl_admm.data.spreads import spreads_of
 from automl_admm.pipelines.build import build_pipeline, predict_scores
 from automl_admm.plugins.configured import configure
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
@@ -218,7 +219,7 @@ def _evaluated(steps: tuple[Step, ...]) -> EvaluatedPipeline:
     unseen = X[ROWS:].reset_index(drop=True)
     groups = pd.DataFrame({"sex": rng.choice(["f", "m"], ROWS)})
     scores, decided = predict_scores(model, unseen), model.predict(unseen)
-    costs = {"sensitive": groups, "peak_mb": 100.0}
+    costs = {"sensitive": groups, "peak_mb": 100.0, "spreads": spreads_of(X[:ROWS])}
     return EvaluatedPipeline(model, unseen, y[ROWS:], scores, 0.5, 0.01, decided, **costs)
 
 

@@ -17,7 +17,7 @@ from sklearn.model_selection import FixedThresholdClassifier
 
 from automl_admm import AutoMLClassifier, load
 from automl_admm.pipelines.ensembles import decided as decided_ensembles
-from automl_admm.runs.finish.ensemble_fit import FEWEST
+from automl_admm.runs.finish.ensemble_fit import FEWEST, EnsembleFit
 from tests.helpers.program import run_program
 
 GRAMMAR = "%import components (decision_tree)\n\nstart: decision_tree\n"
@@ -131,6 +131,7 @@ def test_groups_have_thresholds_of_the_ensemble(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(decided_ensembles, "ERRORS", -1e9)
+    monkeypatch.setattr(EnsembleFit, "_promises", lambda *_: True)
     limits = ["fpr <= 0.1", "fpr_gap[part] <= 0.1"]
     rows, new = (one.assign(part=(one["part"] == "left") * 1) for one in (ROWS, NEW))
     columns = [*"abcde", "part"]

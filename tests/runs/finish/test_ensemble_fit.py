@@ -286,7 +286,7 @@ def test_an_ensemble_outside_a_limit_as_a_whole_does_not_ship(grammar: Path, cap
 
 def test_an_ensemble_is_asked_about_changed_rows_itself(grammar: Path, tmp_path: Path) -> None:
     """Predictions of its members tell nothing of rows that they did not see."""
-    limit = "falling_breaks_0.5[a] <= 1"
+    limit = "falling_breaks_0.5[a] <= 0.99"
     found = search(grammar, constraints=[limit], work_dir=tmp_path / "run").fit(X, WORDS)
     assert found.ensemble_ is not None
     value = manifest_of(tmp_path / "run")["constraints"][limit]
