@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.builtin.constraints.score_shares import score_share
+from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.evidence import Estimate, Evidence, Largest, Rate
 from automl_admm.data.fingerprints import mix
 from automl_admm.data.spreads import numeric_labels
@@ -29,6 +30,7 @@ ROUNDING = 1e-9  # a move by this share of the score is none
 FILLED = "rows with a value in column '{}'"
 NUMBERS = "rows with a number"
 NO_COLUMNS = "the model is given no column that has a value"
+NO_NUMBERS = "limit 'noise_moves': no column of this table holds numbers, and noise is in numbers."
 NO_SPREADS = "nobody wrote down how far the numbers spread in the rows of the search"
 
 
@@ -93,7 +95,10 @@ class NoiseMoves:
             return Estimate(math.nan, NO_SPREADS)
         X = _frame(evaluated.X)
         noisy, has_numbers = X.copy(deep=False), np.zeros(len(X), dtype=bool)
-        for label in _given_as_numbers(X, evaluated.origins or {}):
+        labels = list(_given_as_numbers(X, evaluated.origins or {}))
+        if not labels:
+            raise ConfigurationError(NO_NUMBERS, hint="Choose another limit.")
+        for label in labels:
             numbers = X[label].to_numpy(dtype=float, na_value=np.nan)
             size = self.noise.by * evaluated.spreads.get(str(label), 0.0)
             has_numbers |= np.isfinite(numbers) & (size > 0.0)

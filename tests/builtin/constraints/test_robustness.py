@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from automl_admm.builtin.constraints.robustness import Noise, constraints
+from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.evidence import Evidence, Rate
 from automl_admm.core.unknown_values import why_unknown
 from automl_admm.data.spreads import spreads_of
@@ -159,3 +160,9 @@ def test_words_for_wrong_numbers() -> None:
         with pytest.raises(Exception, match=why):
             configure(RECORDS["noise_moves"], options)
     assert Noise().by == 0.05
+
+
+def test_noise_in_a_table_without_numbers_is_refused() -> None:
+    """No number of rows would help."""
+    with pytest.raises(ConfigurationError, match="no column of this table holds numbers"):
+        noisy(None, ROWS[["town", "flag"]])
