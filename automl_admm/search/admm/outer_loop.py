@@ -47,6 +47,7 @@ from automl_admm.search.admm.settings import AdmmSettings
 from automl_admm.search.admm.stagnation import Drought, IterationGains
 from automl_admm.search.protocol import (
     WAIT,
+    Allowance,
     Book,
     Event,
     Search,
@@ -199,23 +200,7 @@ def _minimise_theta(
     allowance = precision.allowance(problem, depth)
     history = tuple(observe(work.book.evaluations, subspace, work.book))
     drought = Drought.of(precision.evaluations(depth), history)
-    solver.begin(
-        ThetaSubproblem(
-            parameters=tuple(problem.space.parameters[i] for i in active),
-            start=state.theta[active],
-            known_cost=subspace.known_cost,
-            history=history,
-            limits=problem.limits,
-            cheap=cheap_at(problem, subspace),
-            objective_unit=work.scales.loss,
-            evaluations=allowance.evaluations,
-            seconds=allowance.seconds,
-            lowest_fidelity=problem.lowest_fidelity,
-            iteration=state.iteration,
-            seed=derive_seed(problem.seed, "theta", state.iteration),
-            prior=problem.priors.within([problem.space.parameters[i] for i in active]),
-        )
-    )
+    solver.begin(_theta_subproblem(work, state, subspace, allowance, history))
 
     def is_enough(results: Sequence[Evaluation], learned: Sequence[Observation[Array]]) -> bool:
         if choice is not None and choice.is_overturned_by(results):
@@ -224,6 +209,34 @@ def _minimise_theta(
 
     yield from solve(work.book, subspace, solver, allowance, "theta", is_enough)
     return _best_theta(work, state, subspace, cost.center)
+
+
+def _theta_subproblem(
+    work: Iteration,
+    state: AdmmState,
+    subspace: ThetaSubspace,
+    allowance: Allowance,
+    history: tuple[Observation[Array], ...],
+) -> ThetaSubproblem:
+    """Return θ-min as its solver sees it: a box, its history, and what the search allows."""
+    problem = work.problem
+    active = list(problem.space.active(state.selection))
+    parameters = tuple(problem.space.parameters[i] for i in active)
+    return ThetaSubproblem(
+        parameters=parameters,
+        start=state.theta[active],
+        known_cost=subspace.known_cost,
+        history=history,
+        limits=problem.limits,
+        cheap=cheap_at(problem, subspace),
+        objective_unit=work.scales.loss,
+        evaluations=allowance.evaluations,
+        seconds=allowance.seconds,
+        lowest_fidelity=problem.lowest_fidelity,
+        iteration=state.iteration,
+        seed=derive_seed(problem.seed, "theta", state.iteration),
+        prior=problem.priors.within(parameters),
+    )
 
 
 def _is_in_vain(work: Iteration, drought: Drought, learned: Sequence[Observation[Any]]) -> bool:
