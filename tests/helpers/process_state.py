@@ -44,10 +44,10 @@ def lasting() -> dict[str, object]:
 def filters() -> list[object]:
     """The filters of warnings, but for two that scikit-learn may leave behind in threads.
 
-    Its `check_array` sets an error for complex numbers by `catch_warnings`, which belongs to no
-    thread before Python 3.14: of two that overlap, the one that ends last brings back the filters
-    of the other, and with them the one for all warnings of a fit that has ended meanwhile. That
-    our own guard is undone is the subject of a test without scikit-learn.
+    Its `check_array` uses `catch_warnings`, and before Python 3.14 all threads share one list of
+    filters. Where two of these blocks overlap, the last one to end brings back the filters of the
+    other: an error for complex numbers, and the filter of a fit that has ended meanwhile. Another
+    test shows without scikit-learn that our own filter is undone.
     """
     of_others = (("error", np.exceptions.ComplexWarning), ("ignore", Warning))
     return [one for one in warnings.filters if (one[0], one[2]) not in of_others]
