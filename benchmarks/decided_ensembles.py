@@ -183,7 +183,7 @@ def compare_ways(name: str, seed: int, pool: Pool) -> Iterator[Line]:
     decided = DecidedRated(work, rated)
     selections: dict[str, Callable[[], Losses]] = {
         "default": lambda: rated.losses(rated.parts),
-        "log_loss": lambda: decided.losses(decided.parts),
+        "log_loss": lambda: decided.losses(rated.parts),
         "threshold": lambda: balanced_at_best(rated.parts, is_limited=True),
     }
     alone = np.eye(len(pool.predictions), dtype=np.intp)[0]
@@ -193,7 +193,8 @@ def compare_ways(name: str, seed: int, pool: Pool) -> Iterator[Line]:
         counts = select(pool.predictions, losses(), purse)
         seconds, gain, error = time.process_time() - begun, np.nan, np.nan
         if way != "threshold":
-            choice = choose(pool.predictions, rated if way == "default" else decided, purse)
+            judge = None if way == "default" else decided
+            choice = choose(pool.predictions, rated, purse, judge)
             seconds, gain, error = time.process_time() - begun, choice.gain, choice.error
         members = int((counts > 0).sum())
         yield Line(name, seed, way, members, *_measured(pool, counts), gain, error, seconds)

@@ -16,7 +16,7 @@ import numpy as np
 
 from automl_admm.core.space import Array
 from automl_admm.pipelines.ensembles.greedy import Counts, Losses, Purse, blend, select
-from automl_admm.pipelines.ensembles.rated import Part
+from automl_admm.pipelines.ensembles.rated import Part, Rated
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,22 +49,11 @@ class Choice:
 
 
 class Judge(Protocol):
-    """Rates predictions on the parts of the rows."""
-
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """The parts of the rows."""
-
-    @property
-    def independent(self) -> float:
-        """The number of parts with rows of their own."""
+    """Rates predictions on parts of the rows."""
 
     @property
     def errors(self) -> float:
         """The standard errors from which on a gain counts."""
-
-    def others(self, part: Part) -> list[Part]:
-        """Return the parts without any row of this one."""
 
     def losses(self, parts: Sequence[Part]) -> Losses:
         """Return the function by which members are selected."""
@@ -76,38 +65,41 @@ class Judge(Protocol):
         """Return the losses on a part; what is chosen for predictions is chosen on the others."""
 
 
-def choose(predictions: Array, rated: Judge, purse: Purse) -> Choice:
+def choose(predictions: Array, rated: Rated, purse: Purse, judge: Judge | None = None) -> Choice:
     """Select an ensemble on all parts, and estimate its gain on parts that had no say.
 
     For each part k an ensemble E_k and a single pipeline b_k are chosen on the parts without a row
     of k. The gain is the mean of L_k(b_k) − L_k(E_k), and its standard error is their deviation
     over √n, where n counts parts with rows of their own. Members learned from some of the rows on
-    which they are chosen, in other folds; as in stacking this is left out of account.
+    which they are chosen, in other folds; as in stacking this is left out of account. Without a
+    `judge` the metric alone rates.
     """
-    counts = select(predictions, rated.losses(rated.parts), purse)
+    judge = judge or rated
+    counts = select(predictions, judge.losses(rated.parts), purse)
     if not Choice(counts).has_several:
         return Choice(counts)
-    gains = np.array(list(_gains(predictions, rated, purse)))
+    gains = np.array(list(_gains(predictions, rated, purse, judge)))
     if len(gains) < 2 or not np.isfinite(gains).all():
         return Choice(counts)
     error = float(np.std(gains, ddof=1)) / math.sqrt(rated.independent)
-    return Choice(counts, float(np.mean(gains)), error, rated.errors)
+    return Choice(counts, float(np.mean(gains)), error, judge.errors)
 
 
-def _gains(predictions: Array, rated: Judge, purse: Purse) -> Iterable[float]:
+def _gains(predictions: Array, rated: Rated, purse: Purse, judge: Judge) -> Iterable[float]:
     for part in rated.parts:
-        yield _gain_on(part, predictions, rated, purse)
+        yield _gain_on(part, rated.others(part), predictions, judge, purse)
 
 
-def _gain_on(part: Part, predictions: Array, rated: Judge, purse: Purse) -> float:
+def _gain_on(
+    part: Part, others: Sequence[Part], predictions: Array, judge: Judge, purse: Purse
+) -> float:
     """Return the gain on a part by a choice on the others; NaN if there is none to choose on."""
-    others = rated.others(part)
     if not others:
         return math.nan
-    counts = select(predictions, rated.losses(others), purse)
+    counts = select(predictions, judge.losses(others), purse)
     if not counts.any():
         return math.nan
-    single = rated.best(predictions, others)
+    single = judge.best(predictions, others)
     pair = np.stack([predictions[single], blend(predictions, counts)])
-    of_single, of_ensemble = rated.losses_on(part, others, pair)
+    of_single, of_ensemble = judge.losses_on(part, others, pair)
     return float(of_single - of_ensemble)

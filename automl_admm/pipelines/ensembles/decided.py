@@ -43,23 +43,9 @@ class DecidedRated:
     rated: Rated
 
     @property
-    def parts(self) -> tuple[Part, ...]:
-        """The parts of the rows."""
-        return self.rated.parts
-
-    @property
-    def independent(self) -> float:
-        """The number of parts with rows of their own."""
-        return self.rated.independent
-
-    @property
     def errors(self) -> float:
         """The standard errors from which on a gain counts."""
         return ERRORS
-
-    def others(self, part: Part) -> list[Part]:
-        """Return the parts without any row of this one."""
-        return self.rated.others(part)
 
     def losses(self, parts: Sequence[Part]) -> Losses:
         """Return the function from several predictions of all rows to their mean log losses."""

@@ -69,17 +69,17 @@ def choose_ensemble(work: PipelineWork, predictions: Array, purse: Purse) -> Ens
     """
     given = np.asarray(predictions, dtype=float)
     with unheard_warnings():
-        choice = choose(given, _judge(work, given), purse)
+        rated = Rated.of(work.metric, work.table, work.splits)
+        choice = choose(given, rated, purse, _judge(work, rated, given[0]))
         # Before a certificate a lower loss is enough: rows of their own test the ensemble.
         if not (choice.has_several if work.certifies else choice.is_better):
             return EnsembleResult(choice)
         return EnsembleResult(choice, evaluate_predictions(work, blend(given, choice.counts)))
 
 
-def _judge(work: PipelineWork, predictions: Array) -> Judge:
+def _judge(work: PipelineWork, rated: Rated, prediction: Array) -> Judge:
     """Return the judge of the metric: one of decisions is measured at thresholds of its own."""
-    rated = Rated.of(work.metric, work.table, work.splits)
-    is_decided = work.table.classes is not None and _asks_for_decisions(work, rated, predictions[0])
+    is_decided = work.table.classes is not None and _asks_for_decisions(work, rated, prediction)
     return DecidedRated(_telling(work), rated) if is_decided else rated
 
 

@@ -80,19 +80,19 @@ def test_the_threshold_of_a_part_is_chosen_on_the_others() -> None:
     """In one part the probabilities are others: a threshold of its own would be right there."""
     work = work_for(labels(), constraints=("fpr <= 0.1",))
     given, judge = chances(work, noise=0.0), judge_of(work)
-    part = judge.parts[0]
+    part = judge.rated.parts[0]
     moved = given.copy()
     moved[:, part.places, 1] /= 10.0
     moved[..., 0] = 1.0 - moved[..., 1]
-    (known,) = judge.losses_on(part, judge.others(part), given[:1])
-    (strange,) = judge.losses_on(part, judge.others(part), moved[:1])
+    (known,) = judge.losses_on(part, judge.rated.others(part), given[:1])
+    (strange,) = judge.losses_on(part, judge.rated.others(part), moved[:1])
     assert known == pytest.approx(0.0)
     assert strange == pytest.approx(0.5)
 
 
 def test_a_gain_counts_from_two_standard_errors_on() -> None:
     judge = judge_of(work_for(labels()))
-    found = choose(chances(judge.work), judge, Purse.unlimited(8))
+    found = choose(chances(judge.work), judge.rated, Purse.unlimited(8), judge)
     assert found.errors == 2.0
     assert replace(found, gain=1.9 * found.error).is_better is False
     assert replace(found, gain=2.1 * found.error).is_better is True
