@@ -32,20 +32,31 @@ from paired import Paired, compare, corrected
 from table_objective import table_of
 from table_runs import Ended, Method, run, tight_limits
 
+from automl_admm.core.admm_state import AdmmState
+from automl_admm.core.evaluations import is_feasible
 from automl_admm.search.admm import outer_loop
+from automl_admm.search.admm.iteration import Iteration
 
 SHIPPED = "ADMM as shipped"
 COUNTS = (32, 64, 128, 256)
 
 
-def theta_min_first() -> AbstractContextManager[Any]:
-    """Give θ-min the first turn even if nothing is within the limits, as the papers do."""
-    return patch.object(outer_loop, "_is_left_to_z_min", lambda _: False)
+def z_min_first() -> AbstractContextManager[Any]:
+    """Give z-min the first turn if nothing is within the limits: θ-min may tune in vain."""
+    tune = outer_loop._tune  # noqa: SLF001 - the study changes this step
+
+    def later(work: Iteration, state: AdmmState, *given: Any) -> Any:
+        known = (one for one in work.book.evaluations if one.ok)
+        if state.iteration or any(is_feasible(one, work.problem.limits) for one in known):
+            return (yield from tune(work, state, *given))
+        return state, state.theta
+
+    return patch.object(outer_loop, "_tune", later)
 
 
 METHODS = {
     SHIPPED: Method(),
-    "θ-min first": Method(change=theta_min_first),
+    "z-min first": Method(change=z_min_first),
     "joint tpe": Method("joint", "tpe"),
     "joint ctpe": Method("joint", "ctpe"),
     "joint smac": Method("joint", "smac"),

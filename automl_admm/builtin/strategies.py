@@ -52,9 +52,7 @@ class AdmmOptions:
         precision = self.precision(evaluations)
         if self.form == "own":
             return AdmmSettings(self.rho, precision)
-        return AdmmSettings(
-            self.rho, precision, drought=False, excursions=False, tunes_outside=True, fades=False
-        )
+        return AdmmSettings(self.rho, precision, drought=False, excursions=False, fades=False)
 
 
 def search_by_admm(problem: SearchProblem, solvers: Solvers, options: AdmmOptions) -> Search:

@@ -72,12 +72,7 @@ def test_a_plan_is_built_of_names() -> None:
     assert plan.options.last == 64
     paper = plan_search(RunConfig(strategy="admm:form=paper,rho=2"), load_plugins()).options
     assert paper.settings(60) == AdmmSettings(
-        2.0,
-        Precision(16, 16, 256),
-        drought=False,
-        excursions=False,
-        tunes_outside=True,
-        fades=False,
+        2.0, Precision(16, 16, 256), drought=False, excursions=False, fades=False
     )
     assert paper.settings(60).integer_rho(9) == 2.0
     with pytest.raises(ConfigurationError, match="form"):

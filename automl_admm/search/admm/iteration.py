@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from automl_admm.core.admm_state import AdmmState
-from automl_admm.core.evaluations import Evaluation, is_feasible
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.space import Array, Candidate
 from automl_admm.search.admm.excursions import Excursion, Tunings
 from automl_admm.search.admm.pricing import Scales, SelectionSubspace, prices_of
@@ -31,12 +31,6 @@ class Iteration:
     integers: Array
     project: Callable[[Candidate], Candidate]
     away: Excursion | None
-
-
-def is_any_within(work: Iteration) -> bool:
-    """Return True if a known success is within all limits, or there are none."""
-    limits, known = work.problem.limits, work.book.evaluations
-    return not limits or any(one.ok and is_feasible(one, limits) for one in known)
 
 
 def selections(work: Iteration, state: AdmmState) -> SelectionSubspace:

@@ -31,7 +31,6 @@ from automl_admm.search.admm.initial_state import initial_state
 from automl_admm.search.admm.iteration import (
     Iteration,
     gap,
-    is_any_within,
     is_inside,
     selections,
 )
@@ -148,8 +147,6 @@ def _tune(
     work: Iteration, state: AdmmState, solver: ThetaSolver, choice: Choice | None
 ) -> Generator[Event, Sequence[Evaluation], tuple[AdmmState, Array]]:
     """Run θ-min on the chosen selection; run it again if late results overturn the choice."""
-    if state.iteration == 0 and _is_left_to_z_min(work):
-        return state, state.theta
     known = len(work.book.keys)
     theta = yield from _minimise_theta(work, state, solver, choice)
     # Each round lowers the best cost by a gain that matters, so the loop ends.
@@ -162,15 +159,6 @@ def _tune(
     evaluations = work.settings.precision.evaluations(_depth(work, state))
     work.tunings.enter(state.selection, evaluations, len(work.book.keys) - known)
     return state, theta
-
-
-def _is_left_to_z_min(work: Iteration) -> bool:
-    """Return True if nothing is within the limits and z-min has other selections to look at.
-
-    All n_t evaluations of the first θ-min may be in vain for the selection of the start.
-    """
-    may_wait = bool(work.problem.space.decisions) and not work.settings.tunes_outside
-    return may_wait and not is_any_within(work)
 
 
 def _depth(work: Iteration, state: AdmmState) -> int:

@@ -13,8 +13,7 @@ class AdmmSettings:
 
     `dual_cap` bounds the multipliers. `patience` is a number of outer iterations in a row without a
     new evaluation, excursions not counted: after so many the space counts as used up. The papers
-    know no `drought` and no `excursions`, their first θ-min tunes a start outside the limits, too,
-    and their penalty does not fade.
+    know no `drought` and no `excursions`, and their penalty does not fade.
     """
 
     rho: float = 1.0
@@ -24,7 +23,6 @@ class AdmmSettings:
     dual_cap: float = 100.0
     drought: bool = True
     excursions: bool = True
-    tunes_outside: bool = False
     fades: bool = True
 
     def integer_rho(self, iteration: int) -> float:

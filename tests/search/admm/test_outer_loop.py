@@ -200,34 +200,6 @@ def test_a_limit_raises_its_multiplier_until_it_holds() -> None:
     assert max(float(state.constraint_duals[0]) for state in seen) > 0.0
 
 
-@pytest.mark.parametrize(
-    ("bound", "changes", "expected"),
-    [
-        (2.0, {}, "z"),  # the start is at 9
-        (2.0, {"tunes_outside": True}, "theta"),
-        (9.0, {}, "theta"),
-    ],
-)
-def test_theta_min_waits_for_z_min_while_all_is_outside_the_limits(
-    bound: float, changes: dict, expected: str
-) -> None:
-    settings = AdmmSettings(precision=PRECISION, **changes)
-    limits = (Limit("size", bound),)
-    search = admm(problem(limits=limits), UniformTheta(), UniformZ(), settings)
-    start = next(search)
-    first = search.send([evaluate(start.candidate, 1, lambda values: 9.0)])
-    assert first.origin == expected
-
-
-def test_theta_min_does_not_wait_where_nothing_can_be_chosen() -> None:
-    space = SearchSpace(parameters=(Parameter("radius", 0, 10, default=9),))
-    task = SearchProblem(space, repr, (default_start(space),), (Limit("size", 2.0),))
-    search = admm(task, UniformTheta(), UniformZ())
-    start = next(search).candidate
-    outside = Evaluation(1, repr(start), start, Status.SUCCESS, 0.5, (9.0,), 0.1)
-    assert search.send([outside]).origin == "theta"
-
-
 def test_integers_are_held_less_and_less() -> None:
     theta = UniformTheta()
     settings = AdmmSettings(rho=6.0, precision=PRECISION)
