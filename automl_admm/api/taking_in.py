@@ -87,6 +87,8 @@ def prepare_given(config: RunConfig, given: Given) -> Preparation:
         warnings.warn(shortfall, LimitWarning, stacklevel=TO_CALLER + 1)
     for line in (*tell_leaks(prepared.leaks), *prepared.doubts):
         warnings.warn(line, UserWarning, stacklevel=TO_CALLER + 1)
+    for line in prepared.doubtful_limits:
+        warnings.warn(line, LimitWarning, stacklevel=TO_CALLER + 1)
     return prepared
 
 

@@ -165,7 +165,7 @@ class FallbackWarning(UserWarning):
 
 
 class LimitWarning(UserWarning):
-    """A limit cannot be certified on the present rows, or does not hold on rows held out."""
+    """A limit that nobody seems to mean, that these rows cannot prove, or that new rows broke."""
 
 
 class VersionWarning(UserWarning):

@@ -422,6 +422,13 @@ def test_rows_that_are_too_few_to_certify_are_warned_of_beforehand() -> None:
     assert any("is BROKEN on the 228 rows held out" in one for one in words) is (held_out > 0.01)
 
 
+def test_a_limit_that_nobody_means_is_warned_of_as_a_limit() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    search = AutoMLClassifier(**(QUICK | {"constraints": ["recall >= 0"], "max_evaluations": 1}))
+    with pytest.warns(LimitWarning, match=r"'recall >= 0' is kept by every model"):
+        search.fit(X, y)
+
+
 def test_rows_that_can_certify_nothing_are_refused_beforehand(tmp_path: Path) -> None:
     X, y = load_breast_cancer(return_X_y=True)
     few = {"constraints": ["fpr <= 0.01"], "certify": 0.95, "work_dir": tmp_path / "out"}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from quick_classifier import fitted
+
+import automl_admm
 
 ROWS = 80
 RNG = np.random.default_rng(0)
@@ -31,12 +35,15 @@ def test_a_target_may_be_categories() -> None:
     np.testing.assert_array_equal(search.predict(FRAME), fitted(FRAME, LABELS).predict(FRAME))
 
 
-def test_the_rows_for_the_pipeline_itself_are_at_hand() -> None:
+def test_the_rows_for_the_pipeline_itself_are_at_hand(tmp_path: Path) -> None:
     days = pd.date_range("2024-01-01", periods=ROWS).strftime("%Y-%m-%d")
     frame = FRAME.assign(when=days)
-    search = fitted(frame, LABELS)
+    search = fitted(frame, LABELS, work_dir=tmp_path / "run")
     with pytest.raises(ValueError, match=r"columns are missing: .*when\."):
         search.best_pipeline_.predict(frame)
     rows = search.pipeline_rows(frame)
     assert {"when.month", "when.weekday"} <= set(rows.columns)
     np.testing.assert_array_equal(search.best_pipeline_.predict(rows), search.predict(frame))
+    loaded = automl_admm.load(tmp_path / "run")
+    pd.testing.assert_frame_equal(loaded.pipeline_rows(frame), rows)
+    np.testing.assert_array_equal(loaded.pipeline.predict(rows), search.predict(frame))

@@ -353,6 +353,30 @@ def test_a_model_that_decides_one_class_is_no_success(
     _demand_the_same_words(run, tmp_path, is_asked=bool(certify))
 
 
+def test_one_class_hides_no_limit_that_is_broken(run: Any, tmp_path: Path) -> None:
+    rare = ["yes" if row % 25 == 0 else "no" for row in range(200)]
+    table = pd.DataFrame({"nothing": [row % 2 for row in range(200)], "buys": rare})
+    table.to_csv(tmp_path / "rare.csv", index=False)
+    limit = ("--constraint", "latency_us <= 0.001", "--metric", "accuracy")
+    done = run("fit", "rare.csv", "--target", "buys", *QUICK, *limit, "--out", "o", "-q")
+    assert done.code == 5
+    assert "no pipeline within the limits was found (latency_us <= 0.001, closest" in done.err
+    only = json.loads((tmp_path / "o" / "model.json").read_text())["one_class"]
+    assert f"), and the closest calls every row '{only}'." in done.err
+    assert f"it calls every row '{only}' (of those of the search)" in done.out
+
+
+@pytest.mark.parametrize("quiet", ["--quiet", "--json"])
+def test_without_progress_warnings_are_told_all_the_same(run: Any, table: Path, quiet: str) -> None:
+    doubtful = ("--constraint", "fpr <= 1", "--target", "buys", "--out", "o")
+    done = run("fit", table, *doubtful, *QUICK, quiet)
+    assert done.code == 0, done.err
+    assert done.err.startswith("warning: the limit 'fpr <= 1' is kept by every model")
+    assert done.err.count("\n") == 1, "and nothing else is"
+    again = run("resume", "o", "--max-evaluations", "+1", quiet)
+    assert again.err.startswith("warning: the limit 'fpr <= 1' is kept by every model")
+
+
 def _demand_the_same_words(run: Any, folder: Path, *, is_asked: bool) -> None:
     """All that shows a model of one class says that it is within no limit, and not certified."""
     assert not default_ledger().exists()

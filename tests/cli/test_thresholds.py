@@ -64,7 +64,7 @@ def test_limits_that_leave_hardly_a_positive_row_found_are_told(
     said = "the limit fpr <= 0.01 left a recall of 0"
     (line,) = [one for one in done.out.splitlines() if one.startswith("WARNING")]
     assert said in line
-    assert line.endswith("(on held out rows): loosen it.")
+    assert line.endswith("(on validation and held out rows): loosen it.")
     assert said in json.loads((tmp_path / "out" / "model.json").read_text())["few_found"]
     assert run("report", "out").code == 0
     warned = json.loads((tmp_path / "out" / "report.json").read_text())["verdict"]["warnings"]

@@ -68,7 +68,7 @@ MOST_BYTES = 80
 @click.option(
     "--report", is_flag=True, help="Write a report of the run as a page, RUN/report.html."
 )
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress, only warnings.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every evaluation.")
 def command(data: Path | None, target: str | None, **options: Any) -> int:
     """Search for the best pipeline for DATA (a table in a file, or - for stdin) within limits.
@@ -106,9 +106,8 @@ def _fit(
     except AutomlAdmmError:
         _say_what_it_runs_on(data)  # a missing column may be due to forgotten DATA
         raise
-    progress = command_progress(
-        quiet=options["quiet"] or options["as_json"], verbose=options["verbose"]
-    )
+    quiet = options["quiet"] or options["as_json"]
+    progress = command_progress(quiet=quiet, verbose=options["verbose"])
     config = replace(_config(options, loaded, progress), server=server)
     try:
         prepared = ready(config, loaded)
@@ -116,7 +115,7 @@ def _fit(
         if options["dry_run"]:
             print_dry_run(prepared, loaded, as_json=options["as_json"])
             return 0
-        manner = Manner(options["as_json"], options["profile"], options["report"])
+        manner = Manner(options["as_json"], options["profile"], options["report"], quiet)
         return conduct(prepared, loaded, progress, manner)
     finally:
         if options["work_dir"] is None and config.place is not None:

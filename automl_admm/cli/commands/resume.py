@@ -88,7 +88,7 @@ def _resume_option(option: Option) -> click.Option:
 @click.option(
     "--report", is_flag=True, help="Write a report of the run as a page, RUN/report.html."
 )
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress, only warnings.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every evaluation.")
 def command(run: Path, data: Path | None, **options: Any) -> int:
     """Go on with the run in the folder RUN; nothing is evaluated twice.
@@ -96,16 +96,15 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
     The data are read from their earlier place, unless you give DATA.
     """
     folder = RunFolder(run)
-    progress = command_progress(
-        quiet=options["quiet"] or options["as_json"], verbose=options["verbose"]
-    )
+    quiet = options["quiet"] or options["as_json"]
+    progress = command_progress(quiet=quiet, verbose=options["verbose"])
     begun = click.get_current_context().obj
     request = read_request(folder, _given(options))
     # A name that the user typed just now is the user's own choice.
     if not is_given(options["executor"]):
         _refuse_to_connect(request, folder)
     config = _extended(request, folder, options)
-    manner = Manner(options["as_json"], options["profile"], options["report"])
+    manner = Manner(options["as_json"], options["profile"], options["report"], quiet)
     with started_early(config.executor, config.n_jobs, may_fork=True) as server:
         loaded = _load(data, config, folder).with_portion(read_portion(config.portion))
         config = replace(

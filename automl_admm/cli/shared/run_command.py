@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -53,6 +53,7 @@ from automl_admm.store.network_fs import network_notice
 
 # The share of a budget that reading may take: what follows on these rows takes some times as long.
 READING = 0.15
+WARNING = "warning: "
 # On a busy machine little may be left when reading begins: the imports come first.
 READING_OF_THE_REST = 0.25
 
@@ -133,11 +134,12 @@ def ready(config: RunConfig, loaded: Loaded) -> Preparation:
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """The way a result is told: as JSON, with a profile of the seconds, with a report."""
+    """The way a run is told: as JSON, with a profile of the seconds, with a report, quietly."""
 
     as_json: bool = False
     profile: bool = False
     report: bool = False
+    quiet: bool = False
 
 
 def conduct(prepared: Preparation, loaded: Loaded, progress: Progress, manner: Manner) -> int:
@@ -146,8 +148,7 @@ def conduct(prepared: Preparation, loaded: Loaded, progress: Progress, manner: M
     Only the result goes to stdout: prints of observers go to stderr, those of solvers to the log.
     """
     with redirect_stdout(sys.stderr), progress, solver_prints_logged():
-        for line in facts_of(prepared, loaded):
-            progress.say(line)
+        _tell_facts(facts_of(prepared, loaded), progress, manner)
         outcome = _run(prepared)
         for constraint in outcome.preparation.constraints:
             if constraint.of_baseline is not None:
@@ -190,6 +191,15 @@ def _print(outcome: PipelineResult, manner: Manner) -> None:
             say(in_a_line(line), err=manner.as_json)
 
 
+def _tell_facts(facts: Sequence[str], progress: Progress, manner: Manner) -> None:
+    """Show the facts before a search; without progress the warnings among them alone."""
+    for line in facts:
+        if not manner.quiet:
+            progress.say(line)
+        elif line.startswith(WARNING):
+            say(line, err=True)
+
+
 def _write_report(outcome: PipelineResult) -> None:
     """Write the report into the run's folder; beside JSON its place goes to stderr, so always."""
     from automl_admm.report.writing import write_report
@@ -208,20 +218,20 @@ def facts_of(prepared: Preparation, loaded: Loaded) -> list[str]:
     lines += map(in_a_line, tell_readings(prepared.ingest))
     left_out = tell_left_out(prepared.grammar.left_out, prepared.plugins)
     lines += [] if left_out is None else [in_a_line(left_out)]
-    warned = (*tell_leaks(prepared.leaks), *prepared.doubts)
-    lines += [f"warning: {in_a_line(line)}" for line in warned]
+    warned = (*tell_leaks(prepared.leaks), *prepared.doubts, *prepared.doubtful_limits)
+    lines += [f"{WARNING}{in_a_line(line)}" for line in warned]
     if loaded.share is not None:
-        lines.append(f"warning: {loaded.share.tell()}")
+        lines.append(f"{WARNING}{loaded.share.tell()}")
     if loaded.portion is not None:
-        lines.append(f"warning: {loaded.portion.tell()}")
+        lines.append(f"{WARNING}{loaded.portion.tell()}")
     lines.append(f"validation: {prepared.split}")
     lines += map(in_a_line, prepared.reused.lines)
     if prepared.caution is not None:
-        lines.append(f"warning: {prepared.caution}")
+        lines.append(f"{WARNING}{prepared.caution}")
     lines += announce(prepared)
     notice = network_notice(prepared.config.place or Path())
     if notice is not None:
-        lines.append(f"warning: {notice}")
+        lines.append(f"{WARNING}{notice}")
     if len(loaded.sensitive.columns):
         names = ", ".join(map(str, loaded.sensitive.columns))
         lines.append(f"set aside for limits, not given to pipelines: {names}")

@@ -345,7 +345,7 @@ def _held_out(summary: Summary) -> Iterator[tuple[str, str]]:
 def _deciding_lines(summary: Summary) -> Iterator[tuple[str, str]]:
     """Say the decisions of the model: positive class, threshold, rates."""
     if summary["one_class"] is not None:
-        yield "WARNING", f"it calls every row '{summary['one_class']}'"
+        yield "WARNING", f"it calls every row '{summary['one_class']}' (of those of the search)"
     if summary["decisions"] is not None:
         yield "positive", summary["decisions"]["said"]
     if summary["few_found"] is not None:

@@ -107,19 +107,47 @@ def say_held_out_class(only: str, rows: int) -> str:
 def explain_one_class(outcome: PipelineResult) -> str | None:
     """Warn of a shipped model with one class for all rows; a constant is told elsewhere."""
     only = None if outcome.fallback is FallbackKind.CONSTANT else outcome.refit.one_class
-    return None if only is None else f"the model calls every row '{only}': it tells nothing apart."
+    if only is None:
+        return None
+    return f"the model calls every row '{only}' (of those of the search): it tells nothing apart."
 
 
 def explain_few_found(outcome: PipelineResult) -> str | None:
-    """Warn of limits on decisions that leave hardly any positive row found."""
-    found, prepared = decisions_of_outcome(outcome), outcome.preparation
-    if found is None or found.recall is None or outcome.refit.one_class is not None:
+    """Warn of limits on decisions that leave hardly any positive row found.
+
+    The rows held out alone may have too few positive ones, so those of the search count, too.
+    """
+    prepared = outcome.preparation
+    recalls = _recalls(outcome)
+    if not recalls or outcome.refit.one_class is not None:
         return None
     limits = [one.limit for one in prepared.constraints if moves(one)]
     # What asks for a recall has not lowered it.
     named = [str(one) for one in limits if not (one.name == "recall" and one.at_least)]
     is_proven = prepared.config.certify is not None
-    return say_few_found(found.recall, found.measured_on, named, is_proven=is_proven)
+    rows = sum(rows for _, rows in recalls.values())
+    mean = sum(recall * rows for recall, rows in recalls.values()) / rows
+    return say_few_found(mean, " and ".join(recalls), named, is_proven=is_proven)
+
+
+def _recalls(outcome: PipelineResult) -> dict[str, tuple[float, int]]:
+    """Return the recalls on rows that the model did not learn from, each with the number of rows.
+
+    Rows are dealt by class, so that positive ones are about the same share of each part.
+    """
+    measured, work = outcome.refit.measured, outcome.preparation.work
+    if positive_of(work.table.classes) is None:
+        return {}
+    validated = sum(len(valid) for _, valid in work.splits)
+    parts = {
+        "validation": (outcome.best.details.get("decisions", {}), validated),
+        "held out": (measured.held_out_decisions or {}, measured.held_out_rows or 0),
+    }
+    return {
+        name: (rates["recall"], rows)
+        for name, (rates, rows) in parts.items()
+        if rows and rates.get("recall") is not None
+    }
 
 
 def say_few_found(

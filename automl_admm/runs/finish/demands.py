@@ -111,13 +111,14 @@ def _how_far(
 ) -> str:
     pairs = zip(constraints, evaluation.constraints, strict=True)
     broken = [f"{c.limit}, closest {value:.4g}" for c, value in pairs if not c.limit.holds(value)]
-    if one_class is not None:
+    if one_class is not None and not broken:
         within = " within the limits" if constraints else ""
         return (
             f"no pipeline{within} was found that tells classes apart: the best calls every row "
             f"'{one_class}'."
         )
-    return f"no pipeline within the limits was found ({'; '.join(broken)})."
+    besides = "" if one_class is None else f", and the closest calls every row '{one_class}'"
+    return f"no pipeline within the limits was found ({'; '.join(broken)}){besides}."
 
 
 def tell_broken(outcome: PipelineResult) -> Iterator[str]:

@@ -90,7 +90,8 @@ class Preparation:
     user, `ingest` says what pipelines see of them, `answers` how numbers in text are read in the
     target, the weights and the sensitive columns, and `leaks` names those that tell the target.
     `reused` has evaluations of other runs.
-    `doubts` are warnings of a target, a header, splits or limits that may not be what they seem.
+    `doubts` are warnings of a target, a header or splits that may not be what they seem, and
+    `doubtful_limits` those of limits.
     """
 
     config: RunConfig
@@ -109,6 +110,7 @@ class Preparation:
     answers: Ingest
     leaks: tuple[str, ...]
     doubts: tuple[str, ...] = ()
+    doubtful_limits: tuple[str, ...] = ()
     target: str | None = None
     sensitive: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -247,10 +249,8 @@ def prepare(
         ingest=taken.ingest,
         answers=answered.answers,
         leaks=find_leaks(taken.raw, y, taken.ingest.left_out),
-        doubts=(
-            *_doubts(taken.raw, y, known.task, work.splits),
-            *doubts_of_limits(work.constraints),
-        ),
+        doubts=_doubts(taken.raw, y, known.task, work.splits),
+        doubtful_limits=tuple(doubts_of_limits(work.constraints)),
         target=name_of(y),
         sensitive=known.sensitive,
         columns=columns.names(),

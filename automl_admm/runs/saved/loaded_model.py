@@ -50,8 +50,12 @@ class LoadedModel(BaseEstimator):  # type: ignore[misc]
         """Predict rows."""
         return self._answer("predict", X)
 
+    def pipeline_rows(self, X: Any) -> Any:
+        """Return the rows as `pipeline` takes them: dates and amounts made into columns."""
+        return self.rows.take(X)
+
     def _answer(self, method: str, X: Any) -> Any:
-        rows = self.rows.take(X)
+        rows = self.pipeline_rows(X)
         with rows_for_the_model():
             return getattr(self.pipeline, method)(rows)
 
