@@ -9,6 +9,7 @@ from typing import Any
 
 from automl_admm.core.errors import AutomlAdmmError, NoSuccessError, Remedy
 from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.ranking import rank
 from automl_admm.core.run import Account
@@ -26,6 +27,7 @@ from automl_admm.runs.finish.of_folds import OfFolds
 from automl_admm.runs.finish.passed_over import (
     PassedOver,
     if_better,
+    newly_of_one_class,
     newly_outside,
     not_fitted,
     say_end,
@@ -193,10 +195,10 @@ def refit_best(
     """Fit the best evaluation possible in the time left; after a failure, the next.
 
     The last seconds are not spent on a fit expected to take longer; the fold models of the best, if
-    they are there, come before the next. A model outside the limits on facts, as fitted, or worse
-    on its own rows than out of fold, gives way to the next; if all do, the closest ships. After an
-    interrupt and without a pipeline,
-    the user is told of the interrupt and of nothing else.
+    they are there, come before the next. A model outside the limits on facts, as fitted, worse on
+    its own rows than out of fold, or with one class for all rows, gives way to the next; if all do,
+    the closest ships. After an interrupt and without a pipeline, the user is told of the interrupt
+    and of nothing else.
     """
     press, ways = Press(problem, dispatch, closing), Ways(expect, folds)
     reason = "there was no time left"
@@ -208,8 +210,7 @@ def refit_best(
         refit = _refit_of(way, finished, folds, passed)
         broken = None
         if refit is not None:
-            broken = newly_outside(way.evaluation, refit.evaluation, problem.limits)
-            broken = broken or worse_than_unseen(way.evaluation, refit.measured.seen_loss)
+            broken = _what_went_wrong(way.evaluation, refit, problem.limits)
         if refit is not None and broken is None:
             better = if_better(passed, refit.evaluation, problem.limits)
             return replace(refit, passed_over=better), finished
@@ -228,6 +229,17 @@ def refit_best(
     raise NoSuccessError(
         f"the best pipeline could not be fitted on all rows: {reason}.",
         hint=Remedy("Give a longer {time_budget}."),
+    )
+
+
+def _what_went_wrong(
+    evaluation: Evaluation, refit: Refit, limits: Sequence[Limit]
+) -> PassedOver | None:
+    """Pass over an evaluation whose model is not what it promised; None if it is."""
+    return (
+        newly_outside(evaluation, refit.evaluation, limits)
+        or worse_than_unseen(evaluation, refit.measured.seen_loss)
+        or newly_of_one_class(evaluation, refit.measured.one_class)
     )
 
 

@@ -102,6 +102,14 @@ def worse_than_unseen(evaluation: Evaluation, seen_loss: float) -> PassedOver | 
     return PassedOver(evaluation, told, needs_time=False)
 
 
+def newly_of_one_class(evaluation: Evaluation, only: str | None) -> PassedOver | None:
+    """Pass over an evaluation that told classes apart, and whose model gives all rows one class."""
+    if only is None or evaluation.one_class is not None:
+        return None
+    told = f"fitted on all rows it calls every one of them '{only}'"
+    return PassedOver(evaluation, told, needs_time=False)
+
+
 def say_end(finished: Finished) -> str:
     """Say the end of a task in words: its status and its message."""
     return f"{finished.status} {finished.message}".strip()

@@ -47,7 +47,7 @@ def evaluation(number: int, loss: float, size: float, fit_seconds: float = 0.1) 
 class Fitting:
     """Fits what it is told to; the candidates in `failing` time out, others have these `sizes`.
 
-    Their losses on their own rows are those `seen`.
+    Their losses on their own rows are those `seen`, and `only` has the one class that they give.
     """
 
     workers = 1
@@ -57,10 +57,12 @@ class Fitting:
         failing: set[float],
         sizes: Mapping[float, float] | None = None,
         seen: Mapping[float, float] | None = None,
+        only: Mapping[float, str] | None = None,
     ) -> None:
         self.failing = failing
         self.sizes = sizes or {}
         self.seen = seen or {}
+        self.only = only or {}
         self.tasks: list[Task] = []
 
     def submit(self, task: Task) -> None:
@@ -73,6 +75,7 @@ class Fitting:
         name = task.arguments["candidate"].theta[0]
         told = {"costs": (self.sizes.get(name, math.nan),)}
         told["seen_loss"] = self.seen.get(name, math.nan)
+        told["one_class"] = self.only.get(name)
         return [Finished(task.number, Status.SUCCESS, {"fit_seconds": 0.1, **told})]
 
     def kill(self, number: int) -> None: ...
@@ -139,6 +142,22 @@ def test_a_model_worse_on_its_own_rows_than_out_of_fold_makes_way_for_the_next()
     found, _ = refit_best(PROBLEM, ranked, Dispatcher(executor), expect, ending_in(60))
     assert found.evaluation.number == 1
     assert not found.passed_over
+
+
+def test_a_model_that_calls_every_row_the_same_makes_way_for_the_next() -> None:
+    ranked = [evaluation(1, 0.1, 1.0), evaluation(2, 0.2, 1.0)]
+    executor = Fitting(set(), only={1.0: "no"})
+    found, _ = refit_best(PROBLEM, ranked, Dispatcher(executor), expect, ending_in(60))
+    assert (found.evaluation.number, found.one_class) == (2, None)
+    (passed,) = found.passed_over
+    assert passed.reason == "fitted on all rows it calls every one of them 'no'"
+    # So does the closest of those outside; if all do, the closest ships all the same.
+    outside = [evaluation(1, 0.1, 8.0), evaluation(2, 0.2, 9.0)]
+    found, _ = refit_best(PROBLEM, outside, Dispatcher(executor), expect, ending_in(60))
+    assert found.evaluation.number == 2
+    executor = Fitting(set(), only={1.0: "no", 2.0: "yes"})
+    found, _ = refit_best(PROBLEM, outside, Dispatcher(executor), expect, ending_in(60))
+    assert (found.evaluation.number, found.one_class) == (1, "no")
 
 
 @pytest.mark.parametrize(
