@@ -25,6 +25,7 @@ from automl_admm.runs.finish import kept_model
 from automl_admm.runs.finish.certification import Examined, certificate_for, examine, is_certified
 from automl_admm.runs.finish.certified_ensemble import Offered, offer_ensemble, tested_refit
 from automl_admm.runs.finish.closing import Closing, close_after
+from automl_admm.runs.finish.effort import effort_of, expected_of_folds, expected_seconds
 from automl_admm.runs.finish.ensemble_fit import EnsembleFit, read_pool
 from automl_admm.runs.finish.fallback_model import (
     EarlyFallbacks,
@@ -32,15 +33,7 @@ from automl_admm.runs.finish.fallback_model import (
     fall_back,
     last_resort,
 )
-from automl_admm.runs.finish.final_fit import (
-    Fitter,
-    Press,
-    Refit,
-    effort_of,
-    expected_of_folds,
-    expected_seconds,
-    refit_best,
-)
+from automl_admm.runs.finish.final_fit import Fitter, Press, Refit, refit_best
 from automl_admm.runs.finish.kept_models import KeptModels
 from automl_admm.runs.finish.kept_predictions import KeptPredictions
 from automl_admm.runs.finish.no_success import best_or_raise, is_interrupted

@@ -12,7 +12,7 @@ from automl_admm.pipelines.fit_results import FoldTimes
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.driving.budget import Reserve
 from automl_admm.runs.finish.contenders import contend
-from automl_admm.runs.finish.final_fit import MOST_SLOWDOWN
+from automl_admm.runs.finish.effort import MOST_SLOWDOWN
 from automl_admm.runs.finish.ways import Expect, FoldWays
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.prepare.set_aside import Aside

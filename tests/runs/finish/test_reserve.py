@@ -18,7 +18,7 @@ from automl_admm.core.space import Candidate, SearchSpace, Selection
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.driving.budget import Budget
 from automl_admm.runs.driving.cost_model import CostModel, Foresight
-from automl_admm.runs.finish.final_fit import Effort, expected_seconds
+from automl_admm.runs.finish.effort import Effort, expected_seconds
 from automl_admm.runs.finish.reserve import EnsembleReserve, FitReserve, Walkers, WalkReserve
 from automl_admm.runs.prepare.set_aside import Aside
 

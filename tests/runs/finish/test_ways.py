@@ -20,14 +20,8 @@ from automl_admm.data.row_roles import NO_ROLES
 from automl_admm.pipelines.ensembles.fold_models import MODELS
 from automl_admm.runs.driving.budget import Ledger
 from automl_admm.runs.driving.dispatch import Dispatcher
-from automl_admm.runs.finish.final_fit import (
-    Effort,
-    Fitter,
-    Press,
-    Refit,
-    expected_of_folds,
-    refit_best,
-)
+from automl_admm.runs.finish.effort import Effort, expected_of_folds
+from automl_admm.runs.finish.final_fit import Fitter, Press, Refit, refit_best
 from automl_admm.runs.finish.kept_model import is_better
 from automl_admm.runs.finish.kept_models import MOST_FILES, KeptModels
 from automl_admm.runs.finish.of_folds import ASKED, OfFolds
