@@ -19,44 +19,26 @@ import argparse
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 from artificial_objective import commit_here
 from paired import Paired, compare, corrected
+from table_changes import joint_blocks, z_min_first
 from table_objective import table_of
 from table_runs import Ended, Method, run, tight_limits
-
-from automl_admm.core.admm_state import AdmmState
-from automl_admm.core.evaluations import is_feasible
-from automl_admm.search.admm import outer_loop
-from automl_admm.search.admm.iteration import Iteration
 
 SHIPPED = "ADMM as shipped"
 COUNTS = (32, 64, 128, 256)
 
 
-def z_min_first() -> AbstractContextManager[Any]:
-    """Give z-min the first turn if nothing is within the limits: θ-min may tune in vain."""
-    tune = outer_loop._tune  # noqa: SLF001 - the study changes this step
-
-    def later(work: Iteration, state: AdmmState, *given: Any) -> Any:
-        known = (one for one in work.book.evaluations if one.ok)
-        if state.iteration or any(is_feasible(one, work.problem.limits) for one in known):
-            return (yield from tune(work, state, *given))
-        return state, state.theta
-
-    return patch.object(outer_loop, "_tune", later)
-
-
 METHODS = {
     SHIPPED: Method(),
     "z-min first": Method(change=z_min_first),
+    "joint blocks": Method(change=joint_blocks),
     "joint tpe": Method("joint", "tpe"),
     "joint ctpe": Method("joint", "ctpe"),
     "joint smac": Method("joint", "smac"),

@@ -5,8 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 import table_study
-from table_study import COUNTS, SHIPPED, Job, pair_rows, read_runs, regret_rows
+from table_objective import table_of
+from table_runs import evaluations_of, tight_limits
+from table_study import COUNTS, METHODS, SHIPPED, Job, pair_rows, read_runs, regret_rows
+
+from automl_admm.search.admm import outer_loop
 
 
 def test_pairs_are_counted_with_ties_as_half_and_tests_are_corrected() -> None:
@@ -34,3 +39,20 @@ def test_a_run_is_kept_with_its_commit_and_not_made_again(tmp_path: Path) -> Non
     assert kept.commit
     found = table_study.by_method([job], {job.key: kept}, "a tenth within")["joint random"]
     assert 0.0 <= found[0, -1] <= found[0, 0] < 1.0
+
+
+@pytest.mark.parametrize("name", ["z-min first", "joint blocks"])
+def test_a_change_is_another_search_and_is_taken_back(name: str) -> None:
+    table, before = table_of("default-ionosphere"), vars(outer_loop).copy()
+    limits = tight_limits(table, 0.1)
+
+    def found(of: str) -> list[str]:
+        with METHODS[of].change():
+            made = evaluations_of(METHODS[of], table, limits, 5, 26)
+        return [one.key for one in made]
+
+    changed = found(name)
+    assert len(set(changed)) == 26
+    assert changed == found(name), "the same seed, the same search"
+    assert changed != found(SHIPPED)
+    assert vars(outer_loop) == before
