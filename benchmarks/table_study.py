@@ -4,9 +4,10 @@ Each row is a strategy with its solvers, as the command line names them; every r
 start, and no search is told how long it will be. What a run had after 32, 64, … evaluations is
 compared in pairs of the same table and seed: how often ADMM as shipped has the lower loss, the
 higher, or the same, and the share of pairs that it wins (a tie is half a pair), with an exact sign
-test, corrected by Holm over the cells of a setting. The settings of a table are no limits, and two
-limits that a tenth of its pipelines are within. A regret is the loss above the least one of the
-table within the limits, in hundredths; a run without anything within counts as the worst.
+test, corrected by Holm over the cells of a setting; `--base` names another one for it. The settings
+of a table are no limits, and two limits that a tenth of its pipelines are within. A regret is the
+loss above the least one of the table within the limits, in hundredths; a run without anything
+within counts as the worst.
 
     python benchmarks/table_study.py --tables default-vehicle paper-a3-pc4 --keep runs.jsonl
 
@@ -50,7 +51,7 @@ SETTINGS = {"no limits": None, "a tenth within": 0.1}
 
 TITLES = {
     "regrets": "mean regret (in hundredths) after so many evaluations",
-    "pairs": "share of pairs that ADMM as shipped wins, wins/losses/ties",
+    "pairs": "share of pairs that {base} wins, wins/losses/ties",
 }
 
 
@@ -160,19 +161,19 @@ def _hundredths(value: float) -> str:
     return "-" if math.isnan(value) else f"{100.0 * value:.2f}"
 
 
-def pair_rows(found: Regrets) -> list[list[str]]:
-    """Return ADMM against each method after each count, tests corrected over all cells."""
+def pair_rows(found: Regrets, base: str = SHIPPED) -> list[list[str]]:
+    """Return a method against each other one after each count, tests corrected over all cells."""
     cells: dict[str, Paired] = {}
     for name, values in found.items():
-        columns = zip(COUNTS, found[SHIPPED].T, values.T, strict=True)
+        columns = zip(COUNTS, found[base].T, values.T, strict=True)
         cells |= {
             f"{name} {count}": compare(ours.tolist(), theirs.tolist())
             for count, ours, theirs in columns
-            if name != SHIPPED and not np.isnan(theirs).any()
+            if name != base and not np.isnan(theirs).any()
         }
     told = corrected({cell: paired.p for cell, paired in cells.items()})
     shown = {cell: f"{_share(paired)} (p {told[cell]:.2g})" for cell, paired in cells.items()}
-    names = [name for name in found if name != SHIPPED]
+    names = [name for name in found if name != base]
     return [[name, *(shown.get(f"{name} {count}", "-") for count in COUNTS)] for name in names]
 
 
@@ -183,8 +184,10 @@ def _share(paired: Paired) -> str:
     return f"{share:.0%}, {paired.wins}/{paired.losses}/{paired.ties}"
 
 
-def tables_of(jobs: Sequence[Job], runs: Mapping[str, Kept], about: str) -> dict[str, Any]:
-    """Return the tables of a study: regrets and pairs of each setting."""
+def tables_of(
+    jobs: Sequence[Job], runs: Mapping[str, Kept], about: str, base: str = SHIPPED
+) -> dict[str, Any]:
+    """Return the tables of a study: regrets of each setting, and pairs of one method with all."""
     tables: dict[str, Any] = {}
     shared = {
         "commit": ", ".join(sorted({runs[job.key].commit for job in jobs})),
@@ -192,8 +195,8 @@ def tables_of(jobs: Sequence[Job], runs: Mapping[str, Kept], about: str) -> dict
     }
     for place, setting in enumerate(SETTINGS):
         found = by_method(jobs, runs, setting)
-        for kind, rows in (("regrets", regret_rows(found)), ("pairs", pair_rows(found))):
-            title = f"{TITLES[kind]}, {setting}: {about}"
+        for kind, rows in (("regrets", regret_rows(found)), ("pairs", pair_rows(found, base))):
+            title = f"{TITLES[kind].format(base=base)}, {setting}: {about}"
             tables[f"{kind}-{place}"] = {**shared, "title": title, "rows": rows}
     return tables
 
@@ -207,13 +210,14 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--base", choices=METHODS, default=SHIPPED, help="compared with each other")
     parser.add_argument("--write", type=Path, help="a JSON file for the table")
     arguments = parser.parse_args()
-    arguments.methods = list(dict.fromkeys([SHIPPED, *arguments.methods]))
+    arguments.methods = list(dict.fromkeys([SHIPPED, arguments.base, *arguments.methods]))
     jobs = list(jobs_of(arguments))
     make_runs(jobs, arguments.keep, arguments.processes)
     about = f"{', '.join(arguments.tables)}; {arguments.seeds} seeds from {arguments.first}"
-    tables = tables_of(jobs, read_runs(arguments.keep), about)
+    tables = tables_of(jobs, read_runs(arguments.keep), about, arguments.base)
     for table in tables.values():
         print(f"\n{table['title']}; commit {table['commit']}")
         for row in [table["columns"], *table["rows"]]:
