@@ -85,6 +85,7 @@ LIMITED = {
         System("ours-boost", OURS_BOOST, "ours", "boost"),
         System("ours", OURS, "ours", "default"),
         System("Optuna", OURS_OPTUNA, "ours", "optuna"),
+        System("c-TPE", OURS_BOOST, "ours", "ctpe"),
         System("FLAML", FLAML, "limited_flaml"),
         System("AutoGluon", AUTOGLUON, "limited_autogluon", "medium_quality"),
         System("AutoGluon-best", AUTOGLUON, "limited_autogluon", "best_quality"),

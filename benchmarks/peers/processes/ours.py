@@ -2,7 +2,8 @@
 
 Variants: `default`; `boost`, the same with the plugin automl-admm-boost installed; `joint`, one
 TPE for structure and parameters together; `random`, random search over the same default space;
-`optuna`, Optuna's TPE with its constraints over that of `boost`, where a task has a limit.
+`optuna` and `ctpe`, Optuna's TPE with its constraints and our c-TPE, each of which proposes whole
+pipelines of the space of `boost`, where a task has a limit.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .exchange import Limit as Asked
 from .measuring import bytes_of
 
 PLUGIN = "automl-admm-boost"
-BOOSTED = ("boost", "optuna")
+BOOSTED = ("boost", "optuna", "ctpe")
 METRICS = {
     "auc": "roc_auc",
     "log_loss": "neg_log_loss",
@@ -33,6 +34,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "joint": {"strategy": "joint", "theta_solver": "tpe"},
     "random": {"strategy": "joint", "theta_solver": "random"},
     "optuna": {"strategy": "joint", "theta_solver": "optuna"},
+    "ctpe": {"strategy": "joint", "theta_solver": "ctpe"},
 }
 
 
