@@ -54,6 +54,11 @@ def test_what_may_be_meant_is_not_doubted() -> None:
     assert doubts(*given, *more, own, "abstain <= 100 %") == []
 
 
+def test_a_side_of_a_range_that_every_model_keeps_is_told() -> None:
+    (doubt,) = doubts("selection_rate >= 0", "selection_rate <= 0.5")
+    assert "'selection_rate >= 0' is kept by every model" in doubt
+
+
 def test_each_built_in_measure_says_which_values_are_better() -> None:
     plugins = load_plugins(quietly=True).constraints
     # What is wanted of these hangs on the user.
