@@ -81,6 +81,7 @@ def prepared_for(
         group_thresholds=by_group,
         ensemble=ensemble,
         looks=looks,  # a new file: each run is the first look at its rows
+        portfolio=False,  # it was learned from the tables of `certified_ensembles`
     )
     return prepare(config, task.X, task.truth.astype(int))
 

@@ -189,6 +189,7 @@ def prepare_problem(data: Path) -> Preparation:
         cv=HELD_OUT,
         executor="inline",
         random_state=SPLIT_SEED,
+        portfolio=False,
     )
     prepared = prepare(config, X, frame[facts["target"]].to_numpy(), frame[[SENSITIVE]])
     latency, gap = prepared.constraints

@@ -44,9 +44,9 @@ OF_A_SESSION = frozenset(
 UNSAVED = frozenset(option.name for option in OPTIONS if not option.is_saved)
 # Values of these kinds may be Python objects, which only the user's program can give again.
 OBJECTS = tuple(option.name for option in OPTIONS if option.kind in (Kind.SCORER, Kind.FOLDS))
-# Fields on which the course of a certified run does not depend: with limits there is no portfolio.
+# Fields on which the course of a certified run does not depend.
 WITHOUT_EFFECT = frozenset(
-    {"title", "source", "looks", "on_infeasible", "portion", "searched_rows", "portfolio"}
+    {"title", "source", "looks", "on_infeasible", "portion", "searched_rows"}
 )
 NUMBER_OR_TEXT = either("a number or a text", number, text)
 

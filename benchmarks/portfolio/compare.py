@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.pipelines import run_pipelines
-from automl_admm.runs.prepare.preparation import prepare
+from automl_admm.runs.prepare.preparation import Preparation, prepare
 
 from .runs import METRICS
 
@@ -80,26 +80,30 @@ def search_on(
     path: Path, seed: int, most_rows: int = MOST_ROWS, **settings: Any
 ) -> tuple[Watch, float]:
     """Search once; return what was noted, and the score of the model on held-out rows."""
+    watch = Watch()
+    outcome = run_pipelines(prepare_on(path, seed, most_rows, callbacks=(watch,), **settings))
+    score = outcome.refit.measured.held_out_score
+    return watch, math.nan if score is None else score
+
+
+def prepare_on(path: Path, seed: int, most_rows: int = MOST_ROWS, **settings: Any) -> Preparation:
+    """Prepare a search on rows of a set, with a third of them to validate unless settings say."""
     facts = json.loads(path.with_suffix(".json").read_text("utf-8"))
     is_class, target = facts["task"] != "regression", facts["target"]
     texts = [*(facts["categorical"] or ()), *([target] if is_class else [])]
     frame = pd.read_csv(path, dtype=dict.fromkeys(texts, str))
     frame = frame.sample(min(most_rows, len(frame)), random_state=seed)
-    watch = Watch()
+    usual: dict[str, Any] = {
+        "task": "classification" if is_class else "regression",
+        "scoring": METRICS[facts["task"]],
+        "positive": facts.get("positive"),
+        "cv": 0.33,
+    }
     config = RunConfig(
-        task="classification" if is_class else "regression",
-        scoring=METRICS[facts["task"]],
-        random_state=seed,
-        test_size=TEST_SHARE,
-        cv=0.33,
-        executor="inline",
-        callbacks=(watch,),
-        **settings,
+        random_state=seed, test_size=TEST_SHARE, executor="inline", **usual | settings
     )
     y = frame.pop(target)
-    outcome = run_pipelines(prepare(config, frame, y))
-    score = outcome.refit.measured.held_out_score
-    return watch, math.nan if score is None else score
+    return prepare(config, frame, y)
 
 
 def search(path: Path, seed: int, evaluations: int, *, portfolio: bool) -> Searched:

@@ -164,9 +164,10 @@ class Preparation:
     def portfolio(self) -> Portfolio:
         """The pipelines to try first: those that were good on other tables.
 
-        They were learned without limits, and a user who says where to begin means it.
+        They were learned without limits, but most of them are within most limits. A user who says
+        where to begin means it.
         """
-        if not self.config.portfolio or self.starts or self.constraints:
+        if not self.config.portfolio or self.starts:
             return Portfolio()
         pipelines = self.grammar.pipelines
         usual = default_start(pipelines.space)

@@ -108,12 +108,15 @@ def test_a_component_that_is_not_there_is_skipped_and_counted(data: Any, tmp_pat
     [
         {"portfolio": False},
         {"starts": ("impute() gaussian_nb()",)},
-        {"constraints": ("columns <= 20",)},
         {"grammar": "tiny"},
     ],
 )
 def test_without_it_the_search_begins_as_its_author_said(data: Any, settings: Any) -> None:
     assert texts(data, **settings) == []
+
+
+def test_within_limits_a_search_begins_with_it_as_well(data: Any) -> None:
+    assert texts(data, constraints=("columns <= 20",)) == texts(data)
 
 
 def test_after_a_quick_pipeline_the_usual_start_waits_for_its_turn() -> None:

@@ -117,7 +117,6 @@ def test_solvers_that_do_not_take_them_are_given_none(data: Any, small: Path) ->
     [
         {"portfolio": False},
         {"starts": ("impute() gaussian_nb()",)},
-        {"constraints": ("columns <= 20",)},
         {"grammar": "tiny"},
     ],
 )
