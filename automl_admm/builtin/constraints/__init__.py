@@ -19,6 +19,7 @@ from automl_admm.builtin.constraints import (
     resources,
     robustness,
     score_correlation,
+    serving_memory,
 )
 from automl_admm.builtin.constraints import decision_rates as rates
 from automl_admm.builtin.constraints import fairness as groups
@@ -31,6 +32,7 @@ from automl_admm.plugins.specs import hookimpl
 def constraints() -> Iterable[ConstraintPlugin]:
     """Yield all limits available without a plugin, beside the scorers of scikit-learn."""
     yield from resources.constraints()
+    yield serving_memory.constraint()
     yield from model_size.constraints()
     yield from by_setting.constraints()
     yield from rates.constraints()

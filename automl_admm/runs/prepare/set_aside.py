@@ -23,7 +23,7 @@ from automl_admm.certify.plan.planning import (
 from automl_admm.certify.walk.carried_looks import CarriedLooks
 from automl_admm.certify.walk.looks import Look, expect_look
 from automl_admm.constraints.dry_run import TrialRows
-from automl_admm.core.evidence import Evidence
+from automl_admm.core.evidence import Estimate, Evidence
 from automl_admm.core.limits import Limit
 from automl_admm.data.independent_rows import independent_rows, largest_total
 from automl_admm.data.row_roles import NO_ROLES
@@ -32,6 +32,8 @@ from automl_admm.pipelines.thresholds.path import moves
 from automl_admm.plugins.records import Constraint
 
 LEAST_FRACTION = 0.2
+# What a function says it returns, as an object or as text, where no test can rest on it.
+NUMBERS = (float, "float", Estimate, "Estimate")
 # How much a cost varies from one fit to the next: nobody knows it beforehand.
 USUAL_SPREAD = 0.1
 # Enough for the 0.9 quantile at a risk of 0.025, with two slow calls among them.
@@ -143,9 +145,9 @@ def plan_aside(
 
 
 def _is_one_number(constraint: Constraint) -> bool:
-    """Return True if a cost is declared as a plain number: no test can rest on it."""
+    """Return True if a cost is declared as a number or an estimate: no test can rest on it."""
     returned = getattr(constraint.function, "__annotations__", {}).get("return")
-    return constraint.kind == "measured" and returned in ("float", float)
+    return constraint.kind == "measured" and returned in NUMBERS
 
 
 def trial_rows(table: Table) -> TrialRows:
