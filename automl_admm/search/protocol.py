@@ -72,7 +72,8 @@ class SearchProblem:
     evaluations of a fidelity down to `lowest_fidelity`. `known` holds earlier evaluations: the
     search resumes from them. `text` names a candidate for people. After the starts the `portfolio`
     is evaluated, but for no more than half of the time; then the search begins at the best so far.
-    `priors` are for solvers that take them.
+    Of the portfolio those are passed over whose `model` was tried and was never within the limits:
+    time and size hang on it first of all. `priors` are for solvers that take them.
 
     >>> space = SearchSpace(parameters=(Parameter("x", 0, 1),))
     >>> SearchProblem(space, key=str, starts=(Candidate(Selection(()), (0.5,)),)).limits
@@ -91,6 +92,7 @@ class SearchProblem:
     clock: Callable[[], float] = lambda: 0.0
     known: tuple[Evaluation, ...] = ()
     text: Callable[[Candidate], str] = str
+    model: Callable[[Candidate], str] = str
     quick: tuple[Candidate, ...] = ()
     portfolio: tuple[Candidate, ...] = ()
     priors: Priors = field(default_factory=Priors)

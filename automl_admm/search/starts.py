@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from automl_admm.core.evaluations import is_feasible
 from automl_admm.core.ranking import best_of
 from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.search.protocol import (
@@ -25,7 +26,7 @@ def evaluate_starts(problem: SearchProblem, book: Book) -> Search:
     """Evaluate the starting points not excluded by a limit, and others until the first success.
 
     With several workers the others are random selections at the parameters of the start: z-min can
-    use these.
+    use these. Of the portfolio no further pipeline is tried whose model was outside the limits.
 
     >>> start = Candidate(Selection(()), (0.5,))
     >>> space = SearchSpace(parameters=(Parameter("x", 0, 1),))
@@ -35,8 +36,11 @@ def evaluate_starts(problem: SearchProblem, book: Book) -> Search:
     """
     begun, first = problem.clock(), len(problem.quick) + len(problem.starts)
     for place, candidate in enumerate((*problem.quick, *problem.starts, *problem.portfolio)):
-        if place >= first and _is_half_gone(problem, begun):
+        is_learned = place >= first
+        if is_learned and _is_half_gone(problem, begun):
             break
+        if is_learned and _is_known_outside(problem, book, problem.model(candidate)):
+            continue
         key = problem.key(candidate)
         if key not in book.keys and book.refuse(key, candidate) is None:
             book.ask_for(key, candidate)
@@ -61,6 +65,14 @@ def _draw_selection(
             book.ask_for(key, candidate)
             return candidate
     return None
+
+
+def _is_known_outside(problem: SearchProblem, book: Book, model: str) -> bool:
+    """Return True if pipelines of a model were evaluated, and none is within the limits."""
+    if not problem.limits:
+        return False
+    same = [one for one in book.evaluations if one.ok and problem.model(one.candidate) == model]
+    return bool(same) and not any(is_feasible(one, problem.limits) for one in same)
 
 
 def _is_half_gone(problem: SearchProblem, begun: float) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array, Candidate, Choice, Condition, Parameter, SearchSpace
 from automl_admm.core.subproblems import Observation, SelectionSubproblem, ThetaSubproblem
 from automl_admm.search.admm.outer_loop import admm
@@ -38,7 +39,9 @@ def answer(event: Proposal) -> list[Evaluation]:
     ]
 
 
-def asked(search: Search) -> Iterator[Candidate]:
+def asked(
+    search: Search, answer: Callable[[Proposal], list[Evaluation]] = answer
+) -> Iterator[Candidate]:
     """Yield the candidates that a search begins with, each answered at once."""
     event = next(search)
     while isinstance(event, Proposal) and event.origin == "start":
@@ -68,6 +71,28 @@ class Watched:
 def test_it_comes_after_the_start_and_in_its_order() -> None:
     found = list(asked(evaluate_starts(PROBLEM, Book.of(PROBLEM))))
     assert found == [default_start(SPACE), *PORTFOLIO]
+
+
+def test_a_model_that_was_never_within_the_limits_is_not_tried_again() -> None:
+    """Of b and c one each is tried, and all of a."""
+    limited = replace(
+        PROBLEM,
+        limits=(Limit("size", 1.0),),
+        model=lambda one: str(one.selection.get("kind")),
+        portfolio=tuple(candidate(kind, x) for x in (0.3, 0.7) for kind in "bca"),
+    )
+    sizes = {"a": 0.5, "b": 2.0, "c": 3.0}
+
+    def sized(event: Proposal) -> list[Evaluation]:
+        size = sizes[str(event.candidate.selection.get("kind"))]
+        return [replace(one, constraints=(size,)) for one in answer(event)]
+
+    def kinds(problem: SearchProblem) -> str:
+        found = asked(evaluate_starts(problem, Book.of(problem)), sized)
+        return "".join(str(one.selection.get("kind")) for one in found)
+
+    assert kinds(limited) == "abcaa"
+    assert kinds(replace(limited, limits=())) == "abcabca"
 
 
 def test_what_is_known_is_not_asked_for_again() -> None:

@@ -120,6 +120,11 @@ class PipelineSpace:
         """Return the pipeline as text, all parameters written out."""
         return render(self.steps(candidate))
 
+    def model(self, candidate: Candidate) -> str:
+        """Return the name of the component that a pipeline ends in; of branches, the whole text."""
+        *_, last = self.steps(candidate)
+        return last.component if isinstance(last, Step) else render((last,))
+
     def key(self, candidate: Candidate) -> str:
         """Return a hash, equal for equal pipelines on the same share of rows.
 

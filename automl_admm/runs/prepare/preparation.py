@@ -158,6 +158,7 @@ class Preparation:
             seed=config.random_state,
             evaluations=config.max_evaluations,
             text=pipelines.text,
+            model=pipelines.model,
         )
 
     @cached_property

@@ -77,6 +77,12 @@ def test_nothing_is_no_step_and_an_inactive_parameter_is_left_out() -> None:
     assert PIPELINES.text(candidate(())) == 'scale() svm(probability=false, kernel="rbf")'
 
 
+def test_the_model_is_what_a_pipeline_ends_in() -> None:
+    assert PIPELINES.model(candidate((1.0,), reducer="pca")) == "svm"
+    branches = PipelineSpace(SPACE, Union((Module("pca"), Module("scale"))))
+    assert branches.model(candidate(())) == "union{pca(), scale()}"
+
+
 def test_two_candidates_that_are_one_pipeline_share_a_key() -> None:
     one = candidate((), order=("scale", "reducer"))
     other = candidate((), order=("reducer", "scale"))
