@@ -171,6 +171,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--known", action="store_true", help="the settings of the choice")
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--results", type=Path, default=Path("within.jsonl"))
     parser.add_argument("--commit", default="unknown", help="of the code, for the tables")
@@ -181,7 +182,7 @@ def main() -> None:
     known = {one.key for one in found}
     paths = {path.stem: path for folder in given.folders for path in folder.glob("*.csv")}
     settings = KNOWN if given.known else FRESH
-    jobs = ((*one, seed, has) for seed in range(given.seeds) for one in settings for has in (0, 1))
+    jobs = ((*one, seed, has) for seed in range(given.first, given.first + given.seeds) for one in settings for has in (0, 1))
     with threadpool_limits(limits=1):
         for data, limit, seed, has in jobs:
             if (data, limit, seed, bool(has)) in known:
