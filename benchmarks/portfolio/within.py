@@ -182,7 +182,12 @@ def main() -> None:
     known = {one.key for one in found}
     paths = {path.stem: path for folder in given.folders for path in folder.glob("*.csv")}
     settings = KNOWN if given.known else FRESH
-    jobs = ((*one, seed, has) for seed in range(given.first, given.first + given.seeds) for one in settings for has in (0, 1))
+    jobs = (
+        (*one, seed, has)
+        for seed in range(given.first, given.first + given.seeds)
+        for one in settings
+        for has in (0, 1)
+    )
     with threadpool_limits(limits=1):
         for data, limit, seed, has in jobs:
             if (data, limit, seed, bool(has)) in known:

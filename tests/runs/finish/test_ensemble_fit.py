@@ -284,6 +284,25 @@ def test_an_ensemble_outside_a_limit_as_a_whole_does_not_ship(grammar: Path, cap
     assert "members" in line
 
 
+def test_an_ensemble_that_costs_more_than_its_members_is_chosen_anew_with_cheaper_ones(
+    run: tuple[Any, Path], grammar: Path, caplog: Any
+) -> None:
+    """As with latency: what calls the members takes time, too."""
+
+    def weight(evaluated: Any) -> float:
+        members = getattr(evaluated.pipeline, "estimators_", None)
+        return 1.0 if members is None else 1.2 * len(members)
+
+    most = len(run[0].ensemble_["members"])
+    limit = Constraint(Limit("weight", float(most)), weight, adds_up=True)
+    with caplog.at_level(logging.WARNING, logger="automl_admm"):
+        found = search(grammar, constraints=[limit]).fit(X, WORDS)
+    assert found.feasible_
+    assert found.ensemble_ is not None
+    assert 1 < len(found.ensemble_["members"]) < most
+    assert not caplog.records
+
+
 def test_an_ensemble_is_asked_about_changed_rows_itself(grammar: Path, tmp_path: Path) -> None:
     """Predictions of its members tell nothing of rows that they did not see."""
     limit = "falling_breaks_0.5[a] <= 0.99"
