@@ -145,7 +145,7 @@ def tables_of(found: Sequence[Searched], commit: str) -> dict[str, Any]:
     summed = {
         "commit": commit,
         "title": title,
-        "columns": [title, "wins/losses/ties", "p (signs)", "mean of the ratio"],
+        "columns": ["with the portfolio", "wins/losses/ties", "p (signs)", "mean of the ratio"],
         "rows": list(rows_of(pairs)),
     }
     columns = ["set and limit", "seed", "portfolio", *map(str, AFTER), "within", "held out"]
