@@ -136,7 +136,9 @@ def announce(prepared: Preparation) -> Iterator[str]:
         yield searched
     if prepared.portfolio.starts:
         count, tables = len(prepared.portfolio.starts), prepared.portfolio.tables
-        good = f"{count} pipelines that were good on {tables} other tables"
+        # Of a model outside the limits no second one is tried.
+        most = "up to " if prepared.constraints else ""
+        good = f"{most}{count} pipelines that were good on {tables} other tables"
         yield f"the search begins with {good} (--no-portfolio: without)"
     for constraint in prepared.constraints:
         yield from say_fitted(constraint)

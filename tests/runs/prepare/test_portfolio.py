@@ -167,3 +167,8 @@ def test_the_screen_says_where_the_search_begins(data: Any) -> None:
     assert "were good on" in said[0][0]
     assert "--no-portfolio" in said[0][0]
     assert said[1] == []
+
+
+def test_within_limits_the_screen_promises_no_number(data: Any) -> None:
+    config = RunConfig(max_evaluations=60, constraints=("columns <= 20",))
+    assert "begins with up to 12 pipelines" in next(announce(prepare(config, *data)))
