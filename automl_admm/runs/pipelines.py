@@ -86,7 +86,7 @@ def _with_numbers(session: Session, dispatch: Dispatcher) -> Session:
     """Give limits relative to a baseline their numbers."""
     prepared = session.prepared
     constraints, config = prepared.constraints, prepared.config
-    fixed = fix_bounds(constraints, config, prepared.problem, dispatch)
+    fixed = fix_bounds(constraints, config, prepared.problem, prepared.baseline, dispatch)
     if fixed is constraints:
         return session
     prepared = aim_again(prepared, fixed)

@@ -152,7 +152,8 @@ def conduct(prepared: Preparation, loaded: Loaded, progress: Progress, manner: M
         outcome = _run(prepared)
         for constraint in outcome.preparation.constraints:
             if constraint.of_baseline is not None:
-                factor = f"{constraint.of_baseline:g} times what the first pipeline has"
+                text = prepared.problem.text(prepared.baseline)
+                factor = f"{constraint.of_baseline:g} times what the baseline has, {text}"
                 progress.say(f"{constraint.limit}: {factor}")
     _print(outcome, manner)
     if manner.report:

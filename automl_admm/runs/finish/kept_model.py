@@ -150,9 +150,11 @@ def _evaluation_of(manifest: Mapping[str, Any], known: tuple[Evaluation, ...]) -
 def is_better(there: Refit, fitted: Refit, session: Session) -> bool:
     """Return True if the earlier model ranks before the new one.
 
-    Of one pipeline its fit on all rows comes before its fold models, unless these are asked for.
+    They are judged by the limits of the user: what a search aims at gets tighter with each look,
+    and of two certified models both are within. Of one pipeline its fit on all rows comes before
+    its fold models, unless these are asked for.
     """
-    limits = session.prepared.aims
+    limits = session.prepared.limits
     if there.evaluation.key == fitted.evaluation.key:
         is_less = fitted.of_folds is not None and not fitted.of_folds.is_asked
         return is_less and there.of_folds is None

@@ -10,6 +10,7 @@ from automl_admm.core.errors import NoSuccessError, Remedy
 from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.results import EvaluationResult
+from automl_admm.core.space import Candidate
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
@@ -23,15 +24,16 @@ def fix_bounds(
     constraints: tuple[Constraint, ...],
     config: RunConfig,
     problem: SearchProblem,
+    baseline: Candidate,
     dispatch: Dispatcher,
 ) -> tuple[Constraint, ...]:
-    """Give every limit a number: ε = factor · g(first start) for a relative one.
+    """Give every limit a number: ε = factor · g(baseline) for a relative one.
 
-    The first start is evaluated for it, within the budget, only if there is such a limit.
+    The baseline is evaluated for it, within the budget, only if there is such a limit.
     """
     if all(constraint.of_baseline is None for constraint in constraints):
         return constraints
-    values = _measured(config, problem, dispatch)
+    values = _measured(config, problem, baseline, dispatch)
     return tuple(
         constraint if constraint.of_baseline is None else _fixed(constraint, value)
         for constraint, value in zip(constraints, values, strict=True)
@@ -58,11 +60,12 @@ def _fixed(constraint: Constraint, value: float) -> Constraint:
     return replace(constraint, limit=replace(constraint.limit, bound=factor * value))
 
 
-def _measured(config: RunConfig, problem: SearchProblem, dispatch: Dispatcher) -> tuple[float, ...]:
-    candidate = problem.starts[0]
-    arguments = {"candidate": candidate, "seed": problem.seed_of(problem.key(candidate))}
+def _measured(
+    config: RunConfig, problem: SearchProblem, baseline: Candidate, dispatch: Dispatcher
+) -> tuple[float, ...]:
+    arguments = {"candidate": baseline, "seed": problem.seed_of(problem.key(baseline))}
     task = dispatch.make(TaskKind.EVALUATE, arguments, _limit(config))
-    finished, text = _evaluated(task, dispatch, config), problem.text(candidate)
+    finished, text = _evaluated(task, dispatch, config), problem.text(baseline)
     if finished is None:
         raise NoSuccessError(
             f"the limits have no baseline: there was no time to evaluate '{text}'.",

@@ -186,6 +186,11 @@ class Preparation:
         return waits[:1] if waits else (default_start(self.grammar.pipelines.space),)
 
     @property
+    def baseline(self) -> Candidate:
+        """The pipeline that limits are relative to, whatever is tried before it."""
+        return (*self.starts, default_start(self.grammar.pipelines.space))[0]
+
+    @property
     def first(self) -> Candidate:
         """The pipeline that a new run begins with."""
         problem = self.problem

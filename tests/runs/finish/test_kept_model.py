@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from automl_admm.core.limits import Limit
-from automl_admm.runs.finish.kept_model import model_that_is_there
+from automl_admm.runs.finish.kept_model import is_better, model_that_is_there
 from automl_admm.runs.finish.passed_over import read_passed_over, too_long
 from automl_admm.runs.finish.run_files import note_passed_over
 from automl_admm.runs.session.run_log import read_evaluations
@@ -59,6 +60,23 @@ def test_a_value_that_was_no_number_is_none(tmp_path: Path) -> None:
     )
     assert found is not None
     assert math.isnan(found.measured.held_out_constraints[0])
+
+
+def test_of_two_models_within_the_limits_the_better_one_ships(tmp_path: Path) -> None:
+    """Also where the search aims so much lower by now that only the worse one is within."""
+    found = model_that_is_there(a_session(tmp_path / "run"))
+    assert found is not None
+    older, newer = (
+        replace(
+            found, evaluation=replace(found.evaluation, key=key, loss=loss, constraints=(value,))
+        )
+        for key, loss, value in (("older", 0.3, 0.1), ("newer", 0.2, 0.8))
+    )
+    limits = (Limit("size_mb", 1.0),)
+    prepared = SimpleNamespace(limits=limits, aims=(Limit("size_mb", 0.5),))
+    session: Any = SimpleNamespace(prepared=prepared)
+    assert not is_better(older, newer, session)
+    assert is_better(newer, older, session)
 
 
 def test_an_older_manifest_has_no_such_values(tmp_path: Path) -> None:

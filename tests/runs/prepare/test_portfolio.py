@@ -15,6 +15,7 @@ from automl_admm.cli.shared.summary import announce
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.portfolio import PATH, Experience, Facts
 from automl_admm.runs.prepare.preparation import prepare
+from automl_admm.search.starts import default_start
 
 GRAMMARS = Path(__file__).resolve().parents[3] / "grammars"
 # Sets of the benchmarks: a portfolio that knows them proves nothing there.
@@ -117,6 +118,19 @@ def test_without_it_the_search_begins_as_its_author_said(data: Any, settings: An
 
 def test_within_limits_a_search_begins_with_it_as_well(data: Any) -> None:
     assert texts(data, constraints=("columns <= 20",)) == texts(data)
+
+
+def test_limits_are_relative_to_the_same_baseline_whatever_is_tried_first(data: Any) -> None:
+    ways: Any = (
+        {"time_budget": 60},
+        {"time_budget": 60, "portfolio": False},
+        {"max_evaluations": 9},
+    )
+    limit = ("size_mb <= 0.5 * baseline",)
+    found = [prepare(RunConfig(constraints=limit, **way), *data) for way in ways]
+    usual = default_start(found[0].problem.space)
+    assert [one.baseline for one in found] == [usual] * 3
+    assert found[0].problem.starts != (usual,)
 
 
 def test_after_a_quick_pipeline_the_usual_start_waits_for_its_turn() -> None:
