@@ -97,7 +97,9 @@ def fit_sigmoid(scores: Array, y: Array) -> tuple[float, float] | None:
     """
     center, scale = float(np.median(scores)), float(np.std(scores))
     positive = float(y.sum())
-    if not 0 < positive < len(y) or not 0 < scale < math.inf:
+    # Of equal scores the standard deviation may be a rounding error instead of 0.
+    is_constant = scores.min() == scores.max()
+    if not 0 < positive < len(y) or is_constant or not 0 < scale < math.inf:
         return None
     x = (scores - center) / scale
     targets = np.where(y == 1, (positive + 1) / (positive + 2), 1 / (len(y) - positive + 2))

@@ -103,10 +103,11 @@ def test_the_numbers_are_where_the_likelihood_is_flat(
     ("scores", "y"),
     [
         (np.ones(10), np.arange(10) % 2),
+        (np.full(10, 0.3), np.arange(10) % 2),
         (np.arange(10.0), np.zeros(10)),
         (np.arange(10.0), (np.arange(10) < 5).astype(int)),
     ],
-    ids=["all alike", "one class", "the wrong way round"],
+    ids=["all alike", "alike but for rounding", "one class", "the wrong way round"],
 )
 def test_scores_that_tell_nothing_have_no_numbers(scores: Any, y: Any) -> None:
     assert fit_sigmoid(scores, y) is None
