@@ -194,7 +194,7 @@ def test_the_first_fit_of_a_walk_takes_the_quickest_way(tmp_path: Path) -> None:
 
 
 def test_an_earlier_fit_on_all_rows_stays_before_fold_models_of_its_pipeline() -> None:
-    session: Any = SimpleNamespace(prepared=SimpleNamespace(aims=PROBLEM.limits))
+    session: Any = SimpleNamespace(prepared=SimpleNamespace(limits=PROBLEM.limits))
     late, asked = (OfFolds(2, 8, 8, reason) for reason in ("there was no time", ASKED))
     whole, makeshift = Refit(SLOW), Refit(SLOW, of_folds=late)
     assert is_better(whole, makeshift, session)
