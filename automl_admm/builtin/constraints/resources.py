@@ -34,12 +34,8 @@ QUANTILE = 0.9
 
 
 def latency_us(evaluated: EvaluatedPipeline, quantile: float = QUANTILE) -> Timing:
-    """Return microseconds a row in a batch of 1 000 rows, a quantile of warm calls.
-
-    Rows are repeated to fill a batch, so that the value does not depend on their number.
-    """
-    places = np.resize(np.arange(len(evaluated.y)), BATCH)
-    seconds = _time_calls(evaluated, [_rows(evaluated.X, places)], quantile)
+    """Return microseconds a row in a batch of 1 000 rows, a quantile of warm calls."""
+    seconds = _time_calls(evaluated, [batch_of(evaluated)], quantile)
     return Timing(1e6 * seconds / BATCH, quantile)
 
 
@@ -118,6 +114,11 @@ def memory_mb(evaluated: EvaluatedPipeline) -> float:
     so its value includes the search itself.
     """
     return evaluated.peak_mb
+
+
+def batch_of(evaluated: EvaluatedPipeline) -> Any:
+    """Return 1 000 rows, repeated if there are fewer: no value depends on their number."""
+    return _rows(evaluated.X, np.resize(np.arange(len(evaluated.y)), BATCH))
 
 
 def _rows(X: Any, places: Any) -> Any:

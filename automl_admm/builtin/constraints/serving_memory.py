@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import subprocess
@@ -10,9 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from automl_admm.builtin.constraints.resources import BATCH
+from automl_admm.builtin.constraints.resources import batch_of
 from automl_admm.core.evidence import Estimate
 from automl_admm.pipelines import memory_peak
 from automl_admm.pipelines.shipping import PICKLE, write_pickle
@@ -37,8 +36,7 @@ def serve_mb(evaluated: EvaluatedPipeline) -> Estimate:
 
     It is all of its resident memory, Python and the libraries of the model included.
     """
-    places = np.resize(np.arange(len(evaluated.y)), BATCH)
-    rows = evaluated.X.iloc[places] if hasattr(evaluated.X, "iloc") else evaluated.X[places]
+    rows = batch_of(evaluated)
     with tempfile.TemporaryDirectory() as folder:
         write_pickle(evaluated.pipeline, Path(folder))
         (Path(folder) / ROWS).write_bytes(pickle.dumps(rows, pickle.HIGHEST_PROTOCOL))
@@ -59,11 +57,11 @@ def _served(folder: Path) -> Estimate:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return Estimate(float("nan"), f"a process that serves it took over {MOST_SECONDS} s")
+        return Estimate(math.nan, f"a process that serves it took over {MOST_SECONDS} s")
     except OSError as problem:
-        return Estimate(float("nan"), f"no process to serve it can be started: {problem}")
+        return Estimate(math.nan, f"no process to serve it can be started: {problem}")
     if ended.returncode:
-        return Estimate(float("nan"), f"a process that serves it fails: {_reason(ended)}")
+        return Estimate(math.nan, f"a process that serves it fails: {_reason(ended)}")
     return Estimate(float(ended.stdout.split()[-1]))
 
 

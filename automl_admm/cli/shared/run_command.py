@@ -12,9 +12,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from automl_admm.cli.shared.announcement import announce
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.solver_prints import solver_prints_logged
-from automl_admm.cli.shared.summary import announce, print_summary, resume_command, summarise
+from automl_admm.cli.shared.summary import print_summary, resume_command, summarise
 from automl_admm.cli.signals import INTERRUPTED
 from automl_admm.core.errors import ConfigurationError, InfeasibleError
 from automl_admm.data.ingest.answers import tell_answers

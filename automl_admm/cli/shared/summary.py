@@ -12,11 +12,9 @@ from shutil import get_terminal_size
 from textwrap import fill
 from typing import Any
 
-from automl_admm.certify.walk.looks import risk_of_look
 from automl_admm.certify.walk.verdicts import Finding, name_outcome
 from automl_admm.cli.shared.conflict_lines import conflict_lines, conflict_of
 from automl_admm.cli.shared.screen import say
-from automl_admm.constraints.fitted_groups import say_fitted
 from automl_admm.core.run import Account, StopReason
 from automl_admm.data.reading.shares import read_share
 from automl_admm.pipelines.fit_results import say_interval
@@ -24,16 +22,13 @@ from automl_admm.pipelines.thresholds.by_group import name_thresholds, name_weig
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.progress.visible_text import in_a_line
 from automl_admm.runs.finish import decision_summary
-from automl_admm.runs.finish.certified_ensemble import may_be_certified
 from automl_admm.runs.finish.demands import LONGER
 from automl_admm.runs.finish.limit_prices import binding, price_limits
 from automl_admm.runs.finish.of_folds import ASKED
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import as_content
 from automl_admm.runs.finish.run_files import untrusted_types
-from automl_admm.runs.options import FLAGS, FOLDS
-from automl_admm.runs.prepare.preparation import Preparation
-from automl_admm.runs.prepare.searched_rows import tell_searched
+from automl_admm.runs.options import FLAGS
 
 Summary = dict[str, Any]
 # The accounts of the ledger while it searches, and what they are called here; then the others.
@@ -127,57 +122,6 @@ def _decisions(outcome: PipelineResult) -> dict[str, Any] | None:
     if found.threshold is not None and math.isinf(found.threshold):
         known["threshold"] = say_threshold(found.threshold)
     return known
-
-
-def announce(prepared: Preparation) -> Iterator[str]:
-    """Say the facts before a search: its rows; if it is certified, aims and shortfalls, too."""
-    searched = tell_searched(prepared.config, len(prepared.work.table.y))
-    if searched is not None:
-        yield searched
-    if prepared.portfolio.starts:
-        count, tables = len(prepared.portfolio.starts), prepared.portfolio.tables
-        # Of a model outside the limits no second one is tried.
-        most = "up to " if prepared.constraints else ""
-        good = f"{most}{count} pipelines that were good on {tables} other tables"
-        yield f"the search begins with {good} (--no-portfolio: without)"
-    for constraint in prepared.constraints:
-        yield from say_fitted(constraint)
-    yield from _announce_proof(prepared)
-
-
-def _announce_proof(prepared: Preparation) -> Iterator[str]:
-    """Say how the limits will be certified, if they are to be."""
-    aside, question = prepared.aside, prepared.question
-    if aside is None or question is None:
-        return
-    is_wanted = prepared.config.ensemble and prepared.config.refit != FOLDS
-    if is_wanted and not may_be_certified(prepared):
-        yield "a certificate of these limits is of one pipeline: no ensemble ships"
-    look = question.next_look
-    again = f"; look {look} at these data, at {_percent(risk_of_look(look, aside.risk))} of risk"
-    yield (
-        f"{question.count} rows set aside to certify the limits at {_percent(aside.confidence)}"
-        f"{again if look > 1 else ''}"
-    )
-    own = [str(c.limit) for c in prepared.constraints if c.limit.confidence is not None]
-    if own:
-        yield f"of them at a confidence of their own: {', '.join(own)}"
-    if question.tested is not None:
-        drawn = "one of a group at most, drawn by their weights"
-        yield f"{question.tested} of them count for the proof: {drawn}"
-    if prepared.work.table.roles.times is not None:
-        yield (
-            "warning: the rows set aside are the latest; the proof takes them to be independent of "
-            "each other, and later ones to be drawn like them: a drift breaks it"
-        )
-    for constraint, aim in zip(prepared.constraints, prepared.aims, strict=True):
-        if aim.bound != constraint.limit.bound:
-            yield f"to have room for the proof the search aims at {aim} for {constraint.limit}"
-    yield from (f"warning: {shortfall}" for shortfall in aside.shortfalls)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
 
 
 def _constraints(outcome: PipelineResult) -> list[dict[str, Any]]:

@@ -126,7 +126,7 @@ class EnsembleFit:
                 break
             self.room |= less
         if outside is not None:
-            self._tell_outside(outside)
+            _tell_outside(self.prepared, outside)
         return None
 
     def choose_fitted(self, pool: Pool) -> Chosen | None:
@@ -258,13 +258,6 @@ class EnsembleFit:
         ranked = rank([self.single.evaluation, refit.evaluation], self.prepared.aims)
         return refit.one_class is None and ranked[0] is refit.evaluation
 
-    def _tell_outside(self, refit: Refit) -> None:
-        pairs = zip(self.prepared.aims, refit.evaluation.constraints, strict=True)
-        broken = [f"{limit}: {value:.4g}" for limit, value in pairs if not limit.holds(value)]
-        told = "the single best pipeline ships: the ensemble is outside the limits (%s)"
-        only = f"it calls every row '{refit.one_class}'"
-        logger.warning(told, "; ".join(broken) or only)
-
     def _members(self, ensemble: Ensemble) -> EnsembleMembers:
         fits = [self.fitted[one.evaluation.key] for one in ensemble.members]
         results = [FinalFitResult.from_json(one.result) for one in fits]
@@ -288,8 +281,10 @@ def room_for_members(prepared: Preparation, refit: Refit, ensemble: Ensemble) ->
     """Return by the place of a limit what members may cost together, so that the whole is within.
 
     Of members that cost S together and g as a whole, that is a little less than S ε / g. Empty if
-    the whole is outside no limit, or also outside one that does not add up.
+    cheaper members do not mend it: it calls all rows the same, or breaks a limit of another kind.
     """
+    if refit.one_class is not None:
+        return {}
     pairs = zip(prepared.aims, refit.evaluation.constraints, strict=True)
     broken = {place: value for place, (aim, value) in enumerate(pairs) if not aim.holds(value)}
     room: dict[int, float] = {}
@@ -299,7 +294,7 @@ def room_for_members(prepared: Preparation, refit: Refit, ensemble: Ensemble) ->
         if not constraint.adds_up or aim.at_least or not 0.0 < together < math.inf:
             return {}
         room[place] = LESS * together * aim.bound / value
-    return room if refit.one_class is None else {}
+    return room
 
 
 def _content(finished: Finished) -> bytes:
@@ -315,6 +310,14 @@ def _with_costs(found: EvaluationResult, measured: FinalFitResult) -> Evaluation
     pairs = zip(found.constraints, measured.costs, strict=True)
     values = tuple(cost if math.isnan(value) else value for value, cost in pairs)
     return replace(found, constraints=values)
+
+
+def _tell_outside(prepared: Preparation, refit: Refit) -> None:
+    pairs = zip(prepared.aims, refit.evaluation.constraints, strict=True)
+    broken = [f"{limit}: {value:.4g}" for limit, value in pairs if not limit.holds(value)]
+    told = "the single best pipeline ships: the ensemble is outside the limits (%s)"
+    only = f"it calls every row '{refit.one_class}'"
+    logger.warning(told, "; ".join(broken) or only)
 
 
 def _tell(what: str, finished: Finished) -> None:

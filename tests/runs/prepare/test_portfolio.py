@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from automl_admm import AutoMLClassifier
-from automl_admm.cli.shared.summary import announce
+from automl_admm.cli.shared.announcement import announce
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.portfolio import PATH, Experience, Facts
 from automl_admm.runs.prepare.preparation import prepare
