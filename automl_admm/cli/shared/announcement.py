@@ -1,4 +1,4 @@
-"""What is said before a search: its rows, its beginning, and the proof that was asked for."""
+"""Sentences before a search: its rows, its beginning, and the proof that was asked for."""
 
 from __future__ import annotations
 
