@@ -245,7 +245,7 @@ CLAIMS = (
         "python benchmarks/decided_ensembles.py --data ../shared/data --seeds 2",
         control="the best pipeline; members by the metric at the default threshold, and at one"
         " chosen anew",
-        came="6a52ccdd",
+        commit="e43c807f",
     ),
 )
 
