@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.pipelines.thresholds.path import moved_names
 from automl_admm.report.board import Column, make_board
 from automl_admm.report.document.numbers import finite
 from automl_admm.report.searched import Searched
@@ -31,6 +32,7 @@ def history_of(outcome: PipelineResult) -> History:
     search = Searched(
         evaluations=outcome.result.evaluations,
         limits=prepared.limits,
+        moved=moved_names(prepared.constraints),
         metric=metric.name,
         best_score=metric.best,
         workers=prepared.config.n_jobs,

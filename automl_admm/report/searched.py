@@ -17,7 +17,7 @@ class Searched:
     """All evaluations in the order of their numbers, with their limits and their score.
 
     A score is `best_score` less the loss. `sessions` are those of `run.json`; a run without a
-    folder has none.
+    folder has none. `moved` are the names of the limits that a decision threshold moves.
     """
 
     evaluations: tuple[Evaluation, ...]
@@ -26,6 +26,7 @@ class Searched:
     best_score: float
     workers: int = 1
     sessions: tuple[Mapping[str, Any], ...] = ()
+    moved: frozenset[str] = frozenset()
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:

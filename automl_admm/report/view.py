@@ -18,6 +18,7 @@ from automl_admm.report.rows.given import GivenRows, RowsAsked, read_given
 from automl_admm.report.searched import Searched
 from automl_admm.report.shown import DETAILS_SHOWN, MODEL_SHOWN, RUN_SHOWN, demand_shown
 from automl_admm.runs.session.run_log import Log, read_log
+from automl_admm.runs.session.written_limits import read_moved
 from automl_admm.runs.standings import Standing
 from automl_admm.store.files import StoreFiles
 from automl_admm.store.json_content import read_file
@@ -95,6 +96,7 @@ class RunView:
         return Searched(
             evaluations=self.evaluations,
             limits=self.limits,
+            moved=read_moved(self.settings["limits"]),
             metric=self.metric,
             best_score=float(self.settings["metric_best"]),
             workers=int(self.settings["workers"]),

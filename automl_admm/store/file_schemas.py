@@ -50,6 +50,7 @@ def interval(value: Any, where: str) -> None:
 LIMIT = record(
     {"name": text, "bound": number, "at_least": flag},
     {
+        "by_threshold": flag,
         "confidence": SHARE,
         "groups": list_of(text),
         "left_out": list_of(text),

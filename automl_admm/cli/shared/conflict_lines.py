@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from automl_admm.core.evaluations import Evaluation
-from automl_admm.core.limits import Limit
+from automl_admm.pipelines.thresholds.path import moved_names
+from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.limit_conflicts import find_conflict, say_conflict, ways
 
 MOST_WAYS = 2
@@ -15,10 +16,11 @@ Conflict = Mapping[str, Any]
 
 
 def conflict_of(
-    evaluations: Sequence[Evaluation], limits: Sequence[Limit]
+    evaluations: Sequence[Evaluation], constraints: Sequence[Constraint]
 ) -> dict[str, Any] | None:
     """Return why nothing is within the limits, as plain data; None if something is."""
-    found = find_conflict(evaluations, limits)
+    limits = [one.limit for one in constraints]
+    found = find_conflict(evaluations, limits, moved_names(constraints))
     said = say_conflict(found)
     if said is None:
         return None

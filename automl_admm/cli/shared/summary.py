@@ -75,7 +75,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "trained_rows": refit.learned_rows or len(prepared.work.table.y),
         "constraints": _constraints(outcome),
         "price": _price(outcome),
-        "conflict": conflict_of(result.evaluations, prepared.limits),
+        "conflict": conflict_of(result.evaluations, prepared.constraints),
         "certified": outcome.is_certified,
         "certificate_price": _certificate_price(outcome),
         "look": None if outcome.certificate is None else outcome.certificate.look,

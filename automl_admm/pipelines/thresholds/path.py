@@ -10,7 +10,7 @@ rows in it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,6 +39,11 @@ Judge = Callable[[Thresholds], tuple[float, float | None]]
 def moves(constraint: Constraint) -> bool:
     """Return True if a decision threshold may change the value of a limit."""
     return constraint.kind == "statistical" and constraint.uses_decisions
+
+
+def moved_names(constraints: Iterable[Constraint]) -> frozenset[str]:
+    """Return the names of the limits whose values a decision threshold may change."""
+    return frozenset(one.limit.name for one in constraints if moves(one))
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ class ExplainedLimits:
 
 def explain_limits(search: Searched) -> ExplainedLimits:
     """Explain the limits of a run by its evaluations."""
-    found = find_conflict(search.evaluations, search.limits)
+    found = find_conflict(search.evaluations, search.limits, search.moved)
     pairs = trade_offs(search.evaluations, search.limits)
     return ExplainedLimits(
         metric=search.metric,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from automl_admm.core.errors import InfeasibleError, NoSuccessError, NotCertifiedError, Remedy
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.run import FallbackKind
+from automl_admm.pipelines.thresholds.path import moved_names
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.limit_conflicts import find_conflict, say_conflict, ways
 from automl_admm.runs.finish.no_success import cure, explain
@@ -98,7 +99,9 @@ def demand_feasible(outcome: PipelineResult) -> None:
 
 def _conflict(outcome: PipelineResult) -> str | None:
     """Say which limits conflict, and the least change that would do."""
-    found = find_conflict(outcome.result.evaluations, outcome.preparation.limits)
+    prepared = outcome.preparation
+    moved = moved_names(prepared.constraints)
+    found = find_conflict(outcome.result.evaluations, prepared.limits, moved)
     said = say_conflict(found)
     if said is None:
         return None

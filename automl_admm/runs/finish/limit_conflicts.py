@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from itertools import chain
@@ -24,8 +24,8 @@ MOST_CLOSEST = 8
 class NeverMet:
     """A limit that holds for no evaluation; `nearest` has the best value, None if it has none.
 
-    `at_thresholds` is True if decisions were chosen for all limits together: other thresholds than
-    those tried may keep it.
+    `at_thresholds` is True if thresholds move it, and were chosen for all limits together: others
+    than those tried may keep it.
     """
 
     limit: Limit
@@ -71,8 +71,15 @@ class Conflict:
     closest: tuple[Close, ...]
 
 
-def find_conflict(evaluations: Sequence[Evaluation], limits: Sequence[Limit]) -> Conflict:
-    """Find the limits that conflict on the evaluations of a log, at the thresholds tried."""
+def find_conflict(
+    evaluations: Sequence[Evaluation],
+    limits: Sequence[Limit],
+    moved: Container[str] = frozenset(),
+) -> Conflict:
+    """Find the limits that conflict on the evaluations of a log, at the thresholds tried.
+
+    `moved` are the names of the limits that a decision threshold moves.
+    """
     ranked = [one for one in evaluations if one.is_ranked]
     several = deciding(ranked)
     feasible = sum(is_feasible(one, limits) for one in several)
@@ -86,7 +93,10 @@ def find_conflict(evaluations: Sequence[Evaluation], limits: Sequence[Limit]) ->
     everywhere = [*several, *others]
     broken = [_broken(one, limits) for one in everywhere] if is_open else []
     sets = smallest_hitting_sets(broken)
-    never = (_never_met(limit, place, everywhere) for place, limit in enumerate(limits))
+    never = (
+        _never_met(limit, place, everywhere, is_moved=limit.name in moved)
+        for place, limit in enumerate(limits)
+    )
     return Conflict(
         limits=tuple(limits),
         considered=len(several),
@@ -156,14 +166,16 @@ def _disjoint(sets: Sequence[frozenset[int]]) -> int:
     return count
 
 
-def _never_met(limit: Limit, place: int, several: Sequence[Evaluation]) -> NeverMet | None:
+def _never_met(
+    limit: Limit, place: int, several: Sequence[Evaluation], *, is_moved: bool
+) -> NeverMet | None:
     if not several or any(limit.holds(one.constraints[place]) for one in several):
         return None
     measured = [one for one in several if math.isfinite(one.constraints[place])]
     nearest = min(measured, key=lambda one: limit.turned(one.constraints[place]), default=None)
     best = math.nan if nearest is None else nearest.constraints[place]
     chosen = any(value is not None for one in several for value in _thresholds(one))
-    return NeverMet(limit, best, nearest, chosen)
+    return NeverMet(limit, best, nearest, at_thresholds=chosen and is_moved)
 
 
 def _thresholds(evaluation: Evaluation) -> Iterable[object]:

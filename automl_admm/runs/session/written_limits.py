@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from automl_admm.constraints.fitted_groups import with_fitted
 from automl_admm.constraints.group_comparison import Grouped
 from automl_admm.constraints.groups import Grouping
 from automl_admm.core.limits import Limit
+from automl_admm.pipelines.thresholds.path import moves
 from automl_admm.plugins.records import Constraint
 
 
 def write_limit(constraint: Constraint) -> dict[str, Any]:
     """Return a limit as an item of `run.json`, with the groups that it compares."""
     limit, function = constraint.limit, constraint.function
-    item = {"name": limit.name, "bound": limit.bound, "at_least": limit.at_least}
+    item: dict[str, Any] = {"name": limit.name, "bound": limit.bound, "at_least": limit.at_least}
+    item["by_threshold"] = moves(constraint)
     if limit.confidence is not None:
         item["confidence"] = limit.confidence
     if isinstance(function, Grouped):
@@ -44,6 +46,14 @@ def read_limit(item: Mapping[str, Any]) -> Limit:
     """Return the limit of an item; older versions had no confidences."""
     bound, confidence = float(item["bound"]), item.get("confidence")
     return Limit(item["name"], bound, item["at_least"], confidence=confidence)
+
+
+def read_moved(items: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """Return the names of the limits that a decision threshold moves.
+
+    Older versions did not say it: then each of them may be moved.
+    """
+    return frozenset(item["name"] for item in items if item.get("by_threshold", True))
 
 
 def limit_as_text(item: Mapping[str, Any]) -> str:

@@ -115,9 +115,14 @@ def test_a_limit_kept_at_another_threshold_is_not_never_met() -> None:
     told = [(str(one), *map(str, one.relaxed)) for one in found.closest]
     assert told == [("#3", "recall >= 0.19"), ("#3 at threshold 0.2", "fpr <= 0.6")]
     # A log without them says at which thresholds it saw the limits.
-    said = say_conflict(find_conflict([evaluation(3, 0.05, 0.19, details=chosen)], [FPR, RECALL]))
+    alone = [evaluation(3, 0.05, 0.19, details=chosen)]
+    said = say_conflict(find_conflict(alone, [FPR, RECALL], {"fpr", "recall"}))
     assert said is not None
     assert "never met at the thresholds that were tried" in said
+    # What no threshold moves is never met, whatever was tried.
+    said = say_conflict(find_conflict(alone, [FPR, RECALL], {"fpr"}))
+    assert said is not None
+    assert "is never met: the best value" in said
     # A search with tightened limits leaves out a threshold within those of the user.
     inside = {**chosen, "other_thresholds": [{**elsewhere, "values": [0.05, 0.9]}]}
     open_log = [evaluation(3, 0.05, 0.19, details=inside)]
