@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from automl_admm.core.limits import Limit
 from automl_admm.core.run import FallbackKind
 from automl_admm.pipelines.labels import positive_of
 from automl_admm.pipelines.thresholds.by_group import CLASS_WEIGHTS, LOWER, name_undecided
@@ -15,6 +17,8 @@ from automl_admm.runs.finish.outcome import PipelineResult
 
 # A model that finds fewer of the positive rows is of little use, whatever limits it keeps.
 FEW = 0.1
+# With less room than this share of its bound a limit counts as one that binds.
+NEAR = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +125,38 @@ def explain_few_found(outcome: PipelineResult) -> str | None:
     recalls = _recalls(outcome)
     if not recalls or outcome.refit.one_class is not None:
         return None
-    limits = [one.limit for one in prepared.constraints if moves(one)]
+    pairs = zip(prepared.constraints, outcome.best.constraints, strict=True)
     # What asks for a recall has not lowered it.
-    named = [str(one) for one in limits if not (one.name == "recall" and one.at_least)]
+    seen = [
+        (one.limit, value)
+        for one, value in pairs
+        if moves(one) and not (one.limit.name == "recall" and one.limit.at_least)
+    ]
+    named = list(map(str, binding(seen)))
     is_proven = prepared.config.certify is not None
     rows = sum(rows for _, rows in recalls.values())
     mean = sum(recall * rows for recall, rows in recalls.values()) / rows
     return say_few_found(mean, " and ".join(recalls), named, is_proven=is_proven)
+
+
+def binding(seen: Sequence[tuple[Limit, float]]) -> list[Limit]:
+    """Return the limits that are likely to hold a threshold back, of limits with their values.
+
+    A value that has more than half its bound as room does not, if another limit has less.
+
+    >>> fpr, share = Limit("fpr", 0.01), Limit("selection_rate", 0.5)
+    >>> [str(one) for one in binding([(fpr, 0.009), (share, 0.02)])]
+    ['fpr <= 0.01']
+    """
+    rooms = [_room(limit, value) for limit, value in seen]
+    most = max(NEAR, min(rooms, default=NEAR))
+    return [limit for (limit, _), room in zip(seen, rooms, strict=True) if room <= most]
+
+
+def _room(limit: Limit, value: float) -> float:
+    """Return the room between a value and its bound as a share of the bound; none if unknown."""
+    room = limit.turned(limit.bound) - limit.turned(value)
+    return room / abs(limit.bound) if limit.bound and math.isfinite(room) else 0.0
 
 
 def _recalls(outcome: PipelineResult) -> dict[str, tuple[float, int]]:
