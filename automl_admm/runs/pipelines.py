@@ -38,7 +38,7 @@ from automl_admm.runs.finish.kept_models import KeptModels
 from automl_admm.runs.finish.kept_predictions import KeptPredictions
 from automl_admm.runs.finish.no_success import best_or_raise, is_interrupted
 from automl_admm.runs.finish.outcome import PipelineResult
-from automl_admm.runs.finish.passed_over import PassedOver, if_better
+from automl_admm.runs.finish.passed_over import PassedOver, if_better, not_certified
 from automl_admm.runs.finish.reserve import reserve_of
 from automl_admm.runs.finish.run_files import note_passed_over, write_model
 from automl_admm.runs.finish.script.pipeline_script import write_script
@@ -282,7 +282,8 @@ def _what_ships(ending: Ending) -> Shipped:
     if there is not None and (
         is_proof_lost or kept_model.is_better(there, fitted[0], ending.session)
     ):
-        return _kept(ending, there, fitted[0].passed_over, proof)
+        unproven = (not_certified(fitted[0].evaluation),) if is_proof_lost else ()
+        return _kept(ending, there, (*unproven, *fitted[0].passed_over), proof)
     return Shipped(*fitted)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
 from pathlib import Path
@@ -89,9 +90,9 @@ def test_a_resumed_certified_run_begins_without_pipelines_that_know_the_rows_set
     assert ("begins without the pipelines" in caplog.text) is not is_aside_same
 
 
-def resume_after(run: Path, looks: int) -> PipelineResult:
+def resume_after(run: Path, looks: int, evaluations: int = 3) -> PipelineResult:
     """Resume a certified run whose rows others have looked at so often."""
-    again = prepared(**CERTIFIED, work_dir=run, resumed=True, max_evaluations=3)
+    again = prepared(**CERTIFIED, work_dir=run, resumed=True, max_evaluations=evaluations)
     question = again.question
     assert question is not None
     for number in range(looks):
@@ -118,6 +119,22 @@ def test_a_certified_model_stays_if_a_later_walk_certifies_nothing(
     found = verify_run(RunFolder(run), frame.assign(y=target), "table.csv")
     assert not found.differences
     assert not any("order" in one for one in found.unvouched)
+
+
+def test_a_better_evaluation_that_was_not_certified_is_told(
+    certified: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(certified, run)
+    outcome = resume_after(run, looks=80, evaluations=12)
+    assert outcome.is_certified
+    best = min(outcome.result.evaluations, key=lambda one: one.loss)
+    assert best.number > outcome.best.number
+    (first, *_) = outcome.refit.passed_over
+    assert (first.evaluation.number, first.is_better) == (best.number, True)
+    manifest = json.loads((run / "model.json").read_text())
+    assert manifest["evaluation"] == outcome.best.number
+    assert f"#{best.number} is better than what ships: its tests did not" in str(manifest)
 
 
 def test_a_certified_model_of_other_bytes_does_not_stay(certified: Path, tmp_path: Path) -> None:

@@ -59,6 +59,12 @@ def not_fitted(evaluation: Evaluation, finished: Finished) -> PassedOver:
     return PassedOver(evaluation, told, needs_time=finished.status in OUT_OF_TIME)
 
 
+def not_certified(evaluation: Evaluation) -> PassedOver:
+    """Pass over an evaluation without a proof, for an earlier model that has one."""
+    told = "its tests did not certify it, and the earlier model is certified"
+    return PassedOver(evaluation, told, needs_time=False)
+
+
 def outside_as_fitted(
     evaluation: Evaluation, limits: Sequence[Limit], values: Sequence[float]
 ) -> PassedOver | None:
