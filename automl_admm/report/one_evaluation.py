@@ -15,6 +15,7 @@ from automl_admm.pipelines.step_times import STEPS
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.report.board import short_keys
 from automl_admm.report.document.numbers import finite
+from automl_admm.report.origins import SEARCH, origin_of
 from automl_admm.report.pipeline_differences import SideBySide, put_side_by_side
 from automl_admm.report.sections.failures import trace_of
 from automl_admm.report.shipped import shipped_of, tell_shipped_thresholds
@@ -254,14 +255,11 @@ def _steps(details: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _proposed(view: RunView, one: Evaluation) -> Proposed:
-    settings = view.settings
-    portfolio = (view.content.get("portfolio") or {}).get("pipelines") or ()
-    if one.text in settings["starts"]:
-        return Proposed("a start that you gave", None, None, None, _iteration(view, one))
-    if one.text in portfolio:
-        return Proposed("the portfolio", None, None, None, _iteration(view, one))
+    settings, origin = view.settings, origin_of(view, one.text)
+    if origin != SEARCH:
+        return Proposed(origin, None, None, None, _iteration(view, one))
     return Proposed(
-        "the search",
+        origin,
         settings.get("strategy"),
         settings.get("theta_solver"),
         settings.get("z_solver"),

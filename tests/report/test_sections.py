@@ -148,6 +148,22 @@ def test_orders_of_the_same_components_are_compared(tmp_path: Path) -> None:
     assert {one.name for one in found.orders} == {"scale → pca → ridge", "pca → scale → ridge"}
 
 
+def test_it_is_told_where_the_pipelines_came_from(tmp_path: Path) -> None:
+    texts = ["ridge()", "forest()", "pca() forest()", "forest()"]
+    evaluations = [an_evaluation(number, text=text) for number, text in enumerate(texts, 1)]
+    portfolio = {"portfolio": {"pipelines": ["forest()", "tree()", "boosting()"]}}
+    found = tried.measure(view_of(tmp_path, evaluations, **portfolio))
+    assert (found.portfolio, found.portfolio_evaluated) == (3, 1)
+    assert {one.name: one.evaluations for one in found.origins} == {
+        "the portfolio": 2,
+        "the search": 2,
+    }
+    assert "of which it evaluated 1." in tried.draw(found).source
+    without = tried.measure(view_of(tmp_path / "without", evaluations))
+    assert (without.portfolio, without.portfolio_evaluated) == (0, 0)
+    assert "came from" not in tried.draw(without).source
+
+
 def test_the_model_that_got_most_evaluations_is_told_first(tmp_path: Path) -> None:
     texts = ["ridge()"] + ["scale() forest()"] * 2 + ["pca() forest()"] * 3 + ["not a pipeline"]
     evaluations = [an_evaluation(number, text=text) for number, text in enumerate(texts, 1)]

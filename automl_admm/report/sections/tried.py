@@ -11,6 +11,7 @@ from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, Part, name, tag, together
 from automl_admm.report.document.tables import bar, folded, table
+from automl_admm.report.origins import origin_of, portfolio_of
 from automl_admm.report.pipeline_text import components_of, shape_of
 from automl_admm.report.searched import Searched
 from automl_admm.report.sections.section import Section
@@ -57,7 +58,8 @@ class AllTried:
     """All tried: by last step, the commonest first; by component, shape and order, the best first.
 
     A long run tries thousands of shapes: the best are listed, and all of them are counted. So are
-    the sets of components with several orders.
+    the sets of components with several orders. `origins` are the evaluations by what proposed their
+    pipelines; a `portfolio` of so many was to come first, of which `portfolio_evaluated` did.
     """
 
     metric: str
@@ -69,15 +71,14 @@ class AllTried:
     shapes: tuple[Tried, ...]
     sets_tried: int
     orders: tuple[Orders, ...]
+    origins: tuple[Tried, ...]
+    portfolio: int
+    portfolio_evaluated: int
 
 
 def measure(view: RunView) -> AllTried:
     """Group the evaluations of a run folder."""
-    return measure_search(view.searched)
-
-
-def measure_search(search: Searched) -> AllTried:
-    """Group the evaluations by what is in them."""
+    search, portfolio = view.searched, set(portfolio_of(view))
     evaluations = search.evaluations
     last_steps = _grouped(search, evaluations, lambda one: components_of(one.text)[-1:])
     shapes = _grouped(search, evaluations, lambda one: [shape_of(one.text)])
@@ -92,6 +93,9 @@ def measure_search(search: Searched) -> AllTried:
         shapes=shapes[:MOST_SHAPES],
         sets_tried=len(orders),
         orders=tuple(orders[:MOST_SETS]),
+        origins=_grouped(search, evaluations, lambda one: [origin_of(view, one.text)]),
+        portfolio=len(portfolio),
+        portfolio_evaluated=len(portfolio & {one.text for one in evaluations}),
     )
 
 
@@ -154,6 +158,7 @@ def draw(found: AllTried) -> Markup:
     shapes, rest = found.shapes[:SHOWN_SHAPES], found.shapes[SHOWN_SHAPES:]
     return together(
         _last_steps(found),
+        _origins(found),
         tag("h3", "Components"),
         _table(found, "Component", found.components),
         tag("h3", f"Shapes: {_counted(found.shapes_tried, len(found.shapes))}"),
@@ -179,6 +184,22 @@ def _last_steps(found: AllTried) -> Markup | None:
     )
     headings = ("Last step", "", "Share of evaluations", "Evaluations", "Share of time")
     return together(tag("h3", "Where the evaluations went"), table(headings, rows, text_columns=2))
+
+
+def _origins(found: AllTried) -> Markup | None:
+    """Draw where the pipelines came from; nothing if the search proposed them all."""
+    if not found.portfolio and len(found.origins) < 2:
+        return None
+    told = (
+        f"The search begins with the portfolio: {found.portfolio} pipelines that were good on "
+        f"other tables, of which it evaluated {found.portfolio_evaluated}. It leaves out models "
+        "that were outside the limits already, and gives the portfolio half of the time at most."
+    )
+    return together(
+        tag("h3", "Where the pipelines came from"),
+        tag("p", told) if found.portfolio else None,
+        _table(found, "Proposed by", found.origins),
+    )
 
 
 def _counted(tried: int, listed: int) -> str:

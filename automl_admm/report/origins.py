@@ -1,0 +1,19 @@
+"""The origin of a pipeline: a start that the user gave, the portfolio, or the search."""
+
+from __future__ import annotations
+
+from automl_admm.report.view import RunView
+
+GIVEN, PORTFOLIO, SEARCH = "a start that you gave", "the portfolio", "the search"
+
+
+def portfolio_of(view: RunView) -> tuple[str, ...]:
+    """Return the pipelines of the portfolio of a run; older versions noted none."""
+    return tuple((view.content.get("portfolio") or {}).get("pipelines") or ())
+
+
+def origin_of(view: RunView, pipeline: str) -> str:
+    """Return the origin of a pipeline by its text."""
+    if pipeline in view.settings["starts"]:
+        return GIVEN
+    return PORTFOLIO if pipeline in portfolio_of(view) else SEARCH
