@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from automl_admm.core.evaluations import Evaluation, Status
@@ -71,14 +71,24 @@ class AllTried:
     shapes: tuple[Tried, ...]
     sets_tried: int
     orders: tuple[Orders, ...]
-    origins: tuple[Tried, ...]
-    portfolio: int
-    portfolio_evaluated: int
+    origins: tuple[Tried, ...] = ()
+    portfolio: int = 0
+    portfolio_evaluated: int = 0
 
 
 def measure(view: RunView) -> AllTried:
     """Group the evaluations of a run folder."""
     search, portfolio = view.searched, set(portfolio_of(view))
+    return replace(
+        measure_search(search),
+        origins=_grouped(search, search.evaluations, lambda one: [origin_of(view, one.text)]),
+        portfolio=len(portfolio),
+        portfolio_evaluated=len(portfolio & {one.text for one in search.evaluations}),
+    )
+
+
+def measure_search(search: Searched) -> AllTried:
+    """Group the evaluations by what is in them."""
     evaluations = search.evaluations
     last_steps = _grouped(search, evaluations, lambda one: components_of(one.text)[-1:])
     shapes = _grouped(search, evaluations, lambda one: [shape_of(one.text)])
@@ -93,9 +103,6 @@ def measure(view: RunView) -> AllTried:
         shapes=shapes[:MOST_SHAPES],
         sets_tried=len(orders),
         orders=tuple(orders[:MOST_SETS]),
-        origins=_grouped(search, evaluations, lambda one: [origin_of(view, one.text)]),
-        portfolio=len(portfolio),
-        portfolio_evaluated=len(portfolio & {one.text for one in evaluations}),
     )
 
 
