@@ -16,7 +16,7 @@ import numpy as np
 
 from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.evaluations import Evaluation, is_feasible
-from automl_admm.core.protocols import ThetaSolver, ZSolver
+from automl_admm.core.protocols import ThetaSolver
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import choose_solver
 from automl_admm.search.admm import outer_loop
@@ -26,7 +26,8 @@ from automl_admm.search.admm.schedule import Precision
 from automl_admm.search.joint import joint_search
 from automl_admm.search.joint.conditional import ConditionalSpace
 from automl_admm.search.joint.penalty import Review
-from automl_admm.search.protocol import Allowance, Event, solve
+from automl_admm.search.protocol import Allowance, Event
+from automl_admm.search.solving import Begun, solve
 
 # A joint block has so many times the evaluations of z-min; n_t = 8 + 8 t.
 SHARE = 2
@@ -74,8 +75,8 @@ def _without_theta_min(is_left_out: Any) -> AbstractContextManager[Any]:
 def _with_joint_blocks() -> AbstractContextManager[Any]:
     minimise = outer_loop._minimise_selection  # noqa: SLF001 - the study adds to this step
 
-    def longer(work: Iteration, state: AdmmState, solver: ZSolver) -> Any:
-        subspace = yield from minimise(work, state, solver)
+    def longer(work: Iteration, state: AdmmState, *given: Any) -> Any:
+        subspace = yield from minimise(work, state, *given)
         yield from _search_all(work, state)
         return _where_the_best_is(work, state, subspace)
 
@@ -92,7 +93,7 @@ def _search_all(work: Iteration, state: AdmmState) -> Generator[Event, Sequence[
     # The number of evaluations so far makes its seed another one in each block.
     solver.begin(joint_search._whole_box(problem, book, view, len(book.keys)))  # noqa: SLF001
     allowance, patience = Allowance(count, None, problem.clock), joint_search.JOINT_PATIENCE
-    yield from solve(book, view, solver, allowance, "joint", lambda *_: False, patience)
+    yield from solve(book, Begun(view, solver, "joint"), allowance, lambda *_: False, patience)
 
 
 def _ctpe() -> ThetaSolver:

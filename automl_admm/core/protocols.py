@@ -23,7 +23,8 @@ from automl_admm.core.subproblems import (
 class ThetaSolver(Protocol):
     """A minimiser over a box. One instance serves a whole run and may keep its knowledge.
 
-    The same solver may be given boxes of different dimensions, 0 and 1 included.
+    The same solver may be given boxes of different dimensions, 0 and 1 included. With several
+    workers it may begin a sub-problem early, to be asked a few times, and then begin it anew.
 
     >>> [name for name in vars(ThetaSolver) if name in ("begin", "ask", "tell")]
     ['begin', 'ask', 'tell']
@@ -47,7 +48,7 @@ class ZSolver(Protocol):
     """A minimiser over a table of decisions. Its knowledge may persist over the sub-problems.
 
     Earlier observations have the prices of their day: each sub-problem brings today's price of all
-    of them.
+    of them. With several workers it may begin a sub-problem early, and then anew, as `ThetaSolver`.
 
     >>> [name for name in vars(ZSolver) if name in ("begin", "ask", "tell")]
     ['begin', 'ask', 'tell']

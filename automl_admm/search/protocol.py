@@ -29,10 +29,6 @@ from automl_admm.core.subproblems import AtFidelity, Observation
 from automl_admm.search.cheap_limits import Cheap, Screen, value_or_nan
 
 PointT = TypeVar("PointT")
-# After this many refusals in a row the search yields, so that the driver can look at its clock.
-BREATH = 16
-# A solver is asked this often before its proposals, all of them pending, count as none.
-TRIES = 4
 
 
 class Wait(Enum):
@@ -167,16 +163,6 @@ class Subspace(Protocol[PointT]):
         """Return the loss to show the solver for a successful evaluation."""
 
 
-class AskTell(Protocol[PointT]):
-    """The methods shared by all solvers."""
-
-    def ask(self, count: int, pending: Sequence[PointT]) -> Sequence[PointT | AtFidelity[PointT]]:
-        """Propose up to `count` points."""
-
-    def tell(self, observations: Sequence[Observation[PointT]]) -> None:
-        """Learn from observations."""
-
-
 @dataclass(frozen=True, slots=True)
 class Allowance:
     """The share of a sub-problem: in evaluations, in seconds, or both."""
@@ -190,109 +176,16 @@ class Allowance:
         """Seconds left; None without a deadline."""
         return None if self.until is None else max(self.until - self.clock(), 0.0)
 
+    def is_proposed(self, proposed: float) -> bool:
+        """Return True once the share is asked for; a time has no such moment."""
+        return self.evaluations is not None and proposed >= self.evaluations
+
     def is_spent(self, done: float) -> bool:
         """Return True once the share is used up; one result is always awaited."""
         if self.evaluations is not None and done >= self.evaluations:
             return True
         # With no result at all the next sub-problem would begin exactly where this one did.
         return done > 0 and self.until is not None and self.clock() >= self.until
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """The longest run of fruitless proposals before a sub-problem ends.
-
-    `repeats` counts proposals already in the book, `refused` those excluded by a limit.
-    """
-
-    repeats: int = 256
-    refused: int = 64
-
-
-PATIENT = Patience()
-
-
-def solve(
-    book: Book,
-    subspace: Subspace[PointT],
-    solver: AskTell[PointT],
-    allowance: Allowance,
-    origin: str,
-    is_enough: Callable[[Sequence[Evaluation], Sequence[Observation[PointT]]], bool] | None = None,
-    patience: Patience = PATIENT,
-) -> Search:
-    """Let a solver work on a sub-problem after its `begin`.
-
-    The sub-problem ends when enough results are in, or when `is_enough` says so; it is given all
-    new results and the observations made of them for the solver. Pending evaluations then go on,
-    and their results reach any later sub-problem containing them, so no worker waits between two
-    sub-problems. If the solver has no other point, the sub-problem waits only for results inside
-    its space. It also ends when `patience` runs out: after a run of proposals already in the
-    book or excluded beforehand by a limit. The driver never sees excluded ones: the solver is told
-    of a failure at once, and they do not count as evaluations.
-    """
-    done, stale, refused = 0.0, 0, 0
-    asked: dict[str, PointT] = {}
-    while not allowance.is_spent(done) and stale < patience.repeats and refused < patience.refused:
-        found = _next_point(book, subspace, solver, asked)
-        if found is not None:
-            key, candidate, point = found
-            asked[key] = point
-            if (excluded := book.refuse(key, candidate)) is not None:
-                refused += 1
-                solver.tell(observe([excluded], subspace, book, asked))
-                # No result is due here, but the driver must be able to stop the search.
-                if refused % BREATH:
-                    continue
-                results = yield WAIT
-            else:
-                refused = 0
-                book.ask_for(key, candidate)
-                results = yield Proposal(candidate, origin)
-        elif _is_any_pending(book, subspace):
-            results = yield WAIT
-        else:
-            return
-        # `keys` grows only by new candidates, so an answer without growth was a repetition.
-        known = len(book.keys)
-        book.receive(results)
-        learned = observe(results, subspace, book, asked)
-        if learned:
-            solver.tell(learned)
-        if is_enough is not None and is_enough(results, learned):
-            return
-        # Two evaluations on half of the rows cost as much as a whole one.
-        done += sum(observation.fidelity for observation in learned)
-        stale = 0 if len(book.keys) > known or not results else stale + 1
-
-
-def _next_point(
-    book: Book,
-    subspace: Subspace[PointT],
-    solver: AskTell[PointT],
-    asked: Mapping[str, PointT],
-) -> tuple[str, Candidate, PointT] | None:
-    """Return a new proposal and its key, not pending yet; None if the solver has no other.
-
-    Show pending points at the coordinates at which they were `asked`, as in `observe`.
-    """
-    located = ((key, subspace.locate(candidate)) for key, candidate in book.pending.items())
-    pending = [asked.get(key, point) for key, point in located if point is not None]
-    for _ in range(TRIES):
-        points = solver.ask(1, pending)
-        if not points:
-            return None
-        point, fidelity = unwrap(points[0])
-        candidate = replace(subspace.candidate(point), fidelity=fidelity)
-        key = book.key(candidate)  # once: it is looked up often, and takes its time
-        if key not in book.pending:
-            return key, candidate, point
-    return None
-
-
-def _is_any_pending(book: Book, subspace: Subspace[PointT]) -> bool:
-    """Return True if the result of a pending evaluation will be one for this sub-problem."""
-    return any(subspace.locate(candidate) is not None for candidate in book.pending.values())
 
 
 def unwrap(proposed: PointT | AtFidelity[PointT]) -> tuple[PointT, float]:

@@ -10,7 +10,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Generator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -18,13 +18,15 @@ from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.protocols import ThetaSolver, ZSolver
 from automl_admm.core.space import Array, Selection
-from automl_admm.core.subproblems import (
-    Observation,
-    Quadratic,
-    SelectionSubproblem,
-    ThetaSubproblem,
+from automl_admm.core.subproblems import Observation
+from automl_admm.search.admm import projection
+from automl_admm.search.admm.blocks import (
+    AHEAD,
+    begin_selection,
+    begin_theta,
+    best_theta,
+    depth,
 )
-from automl_admm.search.admm import lagrangian, projection
 from automl_admm.search.admm.choice import Choice
 from automl_admm.search.admm.excursions import Excursion, Tunings
 from automl_admm.search.admm.initial_state import initial_state
@@ -34,30 +36,27 @@ from automl_admm.search.admm.iteration import (
     is_inside,
     selections,
 )
-from automl_admm.search.admm.pricing import (
-    OtherParameters,
-    Scales,
-    SelectionSubspace,
-    ThetaSubspace,
-    measure_scales,
-    prices_of,
-)
+from automl_admm.search.admm.pricing import Scales, SelectionSubspace, measure_scales
 from automl_admm.search.admm.settings import AdmmSettings
 from automl_admm.search.admm.stagnation import Drought, IterationGains
 from automl_admm.search.protocol import (
     WAIT,
-    Allowance,
     Book,
     Event,
     Search,
     SearchProblem,
     await_pending,
-    cheap_at,
-    derive_seed,
-    observe,
-    solve,
 )
+from automl_admm.search.solving import Begun, solve
 from automl_admm.search.starts import beginning, evaluate_starts
+
+
+@dataclass(frozen=True, eq=False)
+class Solvers:
+    """The solvers of the two blocks: while one waits for its last results the other is asked."""
+
+    theta: ThetaSolver
+    z: ZSolver
 
 
 def admm(
@@ -67,7 +66,7 @@ def admm(
     settings: AdmmSettings | None = None,
 ) -> Search:
     """Search by ADMM until the driver stops, or nothing new is left to evaluate."""
-    settings = settings or AdmmSettings()
+    settings, solvers = settings or AdmmSettings(), Solvers(theta_solver, z_solver)
     book = Book.of(problem)
     yield from evaluate_starts(problem, book)
     state = _first_state(problem, book, settings.rho)
@@ -87,8 +86,8 @@ def admm(
         known = len(book.keys)
         scales = _settled(scales, book, problem)
         work = Iteration(problem, settings, book, tunings, scales, integers, project, away)
-        state = replace(state, iteration=iteration, integer_rho=settings.integer_rho(iteration))
-        choice = yield from _iterate(work, state, theta_solver, z_solver, choice)
+        state = _in_iteration(iteration, state, settings)
+        choice = yield from _iterate(work, state, solvers, choice)
         state, scales = choice.outcome(), choice.work.scales
         yield state
         # Nothing new yet is not the same as nothing left: the pending results may be new.
@@ -115,6 +114,10 @@ def _first_state(problem: SearchProblem, book: Book, rho: float) -> AdmmState:
     return initial_state(problem, beginning(problem, book), rho)
 
 
+def _in_iteration(iteration: int, state: AdmmState, settings: AdmmSettings) -> AdmmState:
+    return replace(state, iteration=iteration, integer_rho=settings.integer_rho(iteration))
+
+
 def _settled(scales: Scales, book: Book, problem: SearchProblem) -> Scales:
     """Measure the scales anew unless they are settled.
 
@@ -124,14 +127,10 @@ def _settled(scales: Scales, book: Book, problem: SearchProblem) -> Scales:
 
 
 def _iterate(
-    work: Iteration,
-    state: AdmmState,
-    theta_solver: ThetaSolver,
-    z_solver: ZSolver,
-    choice: Choice | None,
+    work: Iteration, state: AdmmState, solvers: Solvers, choice: Choice | None
 ) -> Generator[Event, Sequence[Evaluation], Choice]:
     """Run θ-min, δ-min and z-min; return the choice of z-min."""
-    state, theta = yield from _tune(work, state, theta_solver, choice)
+    state, theta = yield from _tune(work, state, solvers, choice)
     # The first θ-min often makes enough successes: z-min and the multipliers need not wait.
     work = replace(work, scales=_settled(work.scales, work.book, work.problem))
     parameters, integer_rho = work.problem.space.parameters, state.integer_rho
@@ -139,35 +138,30 @@ def _iterate(
     delta = projection.nearest_integers(parameters, theta, state.dual, integer_rho)
 
     state = replace(state, theta=theta, dual_residual=gap(delta, state.delta) * integer_rho)
-    subspace = yield from _minimise_selection(work, state, z_solver)
+    subspace = yield from _minimise_selection(work, state, solvers, delta)
     return Choice.of(work, state, delta, subspace)
 
 
 def _tune(
-    work: Iteration, state: AdmmState, solver: ThetaSolver, choice: Choice | None
+    work: Iteration, state: AdmmState, solvers: Solvers, choice: Choice | None
 ) -> Generator[Event, Sequence[Evaluation], tuple[AdmmState, Array]]:
     """Run θ-min on the chosen selection; run it again if late results overturn the choice."""
     known = len(work.book.keys)
-    theta = yield from _minimise_theta(work, state, solver, choice)
+    theta = yield from _minimise_theta(work, state, solvers, choice)
     # Each round lowers the best cost by a gain that matters, so the loop ends.
     while choice is not None and choice.is_overturned_by(work.book.evaluations):
         # The new choice comes from z-min: it is no excursion.
         work, choice = replace(work, away=None), choice.again()
         state = replace(choice.outcome(), iteration=state.iteration, integer_rho=state.integer_rho)
         known = len(work.book.keys)
-        theta = yield from _minimise_theta(work, state, solver, choice)
-    evaluations = work.settings.precision.evaluations(_depth(work, state))
+        theta = yield from _minimise_theta(work, state, solvers, choice)
+    evaluations = work.settings.precision.evaluations(depth(work, state))
     work.tunings.enter(state.selection, evaluations, len(work.book.keys) - known)
     return state, theta
 
 
-def _depth(work: Iteration, state: AdmmState) -> int:
-    """Return the iteration that sets the precision of θ-min: an excursion's own depth."""
-    return state.iteration if work.away is None else work.away.depth
-
-
 def _minimise_theta(
-    work: Iteration, state: AdmmState, solver: ThetaSolver, choice: Choice | None
+    work: Iteration, state: AdmmState, solvers: Solvers, choice: Choice | None
 ) -> Generator[Event, Sequence[Evaluation], Array]:
     """Run θ-min over the active parameters and return the best θ.
 
@@ -175,113 +169,42 @@ def _minimise_theta(
     show another selection to be the better choice. An excursion always uses all evaluations of its
     depth.
     """
-    problem, precision, depth = work.problem, work.settings.precision, _depth(work, state)
-    active = list(problem.space.active(state.selection))
-    # The term ρ/2 ‖θ̃ᵈ − b‖² of equation (16); it is known exactly, so solvers need not model it.
-    cost = lagrangian.integer_cost(state.delta, state.dual, state.integer_rho, work.integers)
-    subspace = ThetaSubspace(
-        problem.space,
-        state.selection,
-        prices_of(state, problem.limits, work.scales),
-        Quadratic(cost.center[active], cost.weight[active]),
-    )
-    allowance = precision.allowance(problem, depth)
-    history = tuple(observe(work.book.evaluations, subspace, work.book))
-    drought = Drought.of(precision.evaluations(depth), history)
-    solver.begin(_theta_subproblem(work, state, subspace, allowance, history))
+    block = begin_theta(work, state, solvers.theta)
 
     def is_enough(results: Sequence[Evaluation], learned: Sequence[Observation[Array]]) -> bool:
         if choice is not None and choice.is_overturned_by(results):
             return True
-        return work.away is None and _is_in_vain(work, drought, learned)
+        return work.away is None and _is_in_vain(work, block.drought, learned)
 
-    yield from solve(work.book, subspace, solver, allowance, "theta", is_enough)
-    return _best_theta(work, state, subspace, cost.center)
+    def begin_next() -> Begun[Selection]:
+        best = replace(state, theta=best_theta(work, state))
+        return begin_selection(work, best, solvers.z, AHEAD).begun
+
+    yield from solve(work.book, block.begun, block.allowance, is_enough, begin_next=begin_next)
+    return best_theta(work, state)
 
 
-def _theta_subproblem(
-    work: Iteration,
-    state: AdmmState,
-    subspace: ThetaSubspace,
-    allowance: Allowance,
-    history: tuple[Observation[Array], ...],
-) -> ThetaSubproblem:
-    """Return θ-min as its solver sees it: a box, its history, and what the search allows."""
-    problem = work.problem
-    active = list(problem.space.active(state.selection))
-    parameters = tuple(problem.space.parameters[i] for i in active)
-    return ThetaSubproblem(
-        parameters=parameters,
-        start=state.theta[active],
-        known_cost=subspace.known_cost,
-        history=history,
-        limits=problem.limits,
-        cheap=cheap_at(problem, subspace),
-        objective_unit=work.scales.loss,
-        evaluations=allowance.evaluations,
-        seconds=allowance.seconds,
-        lowest_fidelity=problem.lowest_fidelity,
-        iteration=state.iteration,
-        seed=derive_seed(problem.seed, "theta", state.iteration),
-        prior=problem.priors.within(parameters),
-    )
+def _minimise_selection(
+    work: Iteration, state: AdmmState, solvers: Solvers, delta: Array
+) -> Generator[Event, Sequence[Evaluation], SelectionSubspace]:
+    """Run z-min with all parameters fixed, on n_t evaluations or fewer; return its space."""
+    subspace, block = selections(work, state), begin_selection(work, state, solvers.z)
+
+    def is_enough(_: Sequence[Evaluation], learned: Sequence[Observation[Selection]]) -> bool:
+        return _is_in_vain(work, block.drought, learned)
+
+    def begin_next() -> Begun[Array]:
+        chosen = Choice.of(work, state, delta, subspace).outcome()
+        chosen = _in_iteration(state.iteration + 1, chosen, work.settings)
+        return begin_theta(replace(work, away=None), chosen, solvers.theta, AHEAD).begun
+
+    yield from solve(work.book, block.begun, block.allowance, is_enough, begin_next=begin_next)
+    return subspace
 
 
 def _is_in_vain(work: Iteration, drought: Drought, learned: Sequence[Observation[Any]]) -> bool:
     """Return True if a sub-problem has brought no gain for so long that it ends."""
     return work.settings.drought and drought.lasts(learned, len(work.book.pending))
-
-
-def _best_theta(work: Iteration, state: AdmmState, subspace: ThetaSubspace, center: Array) -> Array:
-    """Return the best evaluation's active parameters, if there is one; project the others."""
-    active = list(work.problem.space.active(state.selection))
-    inactive = work.integers.copy()
-    inactive[active] = 0.0
-    theta = projection.project_inactive(state.theta, center, inactive)
-    priced = [o for o in observe(work.book.evaluations, subspace, work.book) if not o.failed]
-    if priced:
-        theta[active] = min(priced, key=lambda observation: observation.loss).point
-    return theta
-
-
-def _minimise_selection(
-    work: Iteration, state: AdmmState, solver: ZSolver
-) -> Generator[Event, Sequence[Evaluation], SelectionSubspace]:
-    """Run z-min with all parameters fixed, on n_t evaluations or fewer; return its space."""
-    problem, precision = work.problem, work.settings.precision
-    subspace = selections(work, state)
-    allowance = precision.allowance(problem, state.iteration)
-    history = tuple(observe(work.book.evaluations, subspace, work.book))
-    drought = Drought.of(precision.evaluations(state.iteration), history)
-    solver.begin(
-        SelectionSubproblem(
-            space=problem.space,
-            start=state.selection,
-            history=history,
-            elsewhere=tuple(_elsewhere(work.book, subspace)),
-            limits=problem.limits,
-            evaluations=allowance.evaluations,
-            seconds=allowance.seconds,
-            lowest_fidelity=problem.lowest_fidelity,
-            iteration=state.iteration,
-            seed=derive_seed(problem.seed, "z", state.iteration),
-            prior=problem.priors.arms,
-        )
-    )
-
-    def is_enough(_: Sequence[Evaluation], learned: Sequence[Observation[Selection]]) -> bool:
-        return _is_in_vain(work, drought, learned)
-
-    yield from solve(work.book, subspace, solver, allowance, "z", is_enough)
-    return subspace
-
-
-def _elsewhere(book: Book, subspace: SelectionSubspace) -> list[Observation[Selection]]:
-    """Return the latest observation of each selection with other parameters, at today's prices."""
-    others = OtherParameters(subspace)
-    located = ((others.locate(evaluation.candidate), evaluation) for evaluation in book.evaluations)
-    latest = {selection: evaluation for selection, evaluation in located if selection is not None}
-    return observe(latest.values(), others, book)
 
 
 def _leave(work: Iteration, state: AdmmState) -> Excursion | None:

@@ -16,7 +16,6 @@ from automl_admm.search.joint.penalty import Review
 from automl_admm.search.protocol import (
     Allowance,
     Book,
-    Patience,
     Proposal,
     Search,
     SearchProblem,
@@ -24,8 +23,8 @@ from automl_admm.search.protocol import (
     cheap_at,
     derive_seed,
     observe,
-    solve,
 )
+from automl_admm.search.solving import Begun, Patience, solve
 from automl_admm.search.starts import beginning, draw_candidate, evaluate_starts
 
 # A draw helps a stuck solver, so few repeats are allowed. Refusals get more patience, because
@@ -54,13 +53,14 @@ def joint(
     # The driver alone stops a joint search.
     endless = Allowance(None, None, problem.clock)
     # The starting points are not charged to the solver's budget.
-    begun = len(book.keys)
+    known = len(book.keys)
     while True:
         penalty = review.penalty
         relaxed = make(problem.space, problem.limits, *penalty)
-        solver.begin(_whole_box(problem, book, relaxed, len(book.keys) - begun))
+        solver.begin(_whole_box(problem, book, relaxed, len(book.keys) - known))
         while review.penalty == penalty:
-            yield from solve(book, relaxed, solver, endless, "joint", review.mends, JOINT_PATIENCE)
+            begun = Begun(relaxed, solver, "joint")
+            yield from solve(book, begun, endless, review.mends, JOINT_PATIENCE)
             if review.penalty != penalty:
                 break
             drawn = _draw_untried(problem, book, rng)
