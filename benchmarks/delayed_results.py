@@ -9,6 +9,8 @@ six modules (see `planted_order`), and with `--data` tables of real trainings. "
 k − 1 evaluations earlier: so far behind is a search that loses nothing else by the delay.
 
     python benchmarks/delayed_results.py --seeds 40 --data ../shared/data/hpo
+
+The curves of other code, kept by `--keep`, stand beside these `--against` them.
 """
 
 from __future__ import annotations
@@ -110,22 +112,61 @@ def columns() -> list[str]:
     return ["strategy", "pending", *(name for three in counts for name in three)]
 
 
-def measure(
-    make: Callable[[int], Imitated], seeds: Sequence[int], strategies: Sequence[str]
-) -> list[list[str]]:
-    """Return the rows of the strategies on one kind of problem."""
-    rows: list[list[str]] = []
-    for strategy in strategies:
-        runs = {
-            pending: np.array([delayed(make(seed), seed, pending, strategy) for seed in seeds])
-            for pending in PENDING
-        }
-        rows += rows_of(strategy, runs)
+Runs = dict[int, np.ndarray]
+
+
+def measure(make: Callable[[int], Imitated], seeds: Sequence[int], strategy: str) -> Runs:
+    """Return the curves of a strategy on one kind of problem, by the number of pending trials."""
+    return {
+        pending: np.array([delayed(make(seed), seed, pending, strategy) for seed in seeds])
+        for pending in PENDING
+    }
+
+
+def pairs_of(strategy: str, runs: Runs, before: Runs) -> list[list[str]]:
+    """Return a row for each number of pending trials: medians before and now, and the pairs."""
+    rows = []
+    for pending, found in runs.items():
+        row = [strategy, str(pending)]
+        for count in SHOWN:
+            now, then = found[:, count - 1], before[pending][:, count - 1]
+            row += [f"{np.median(then):.4g}", f"{np.median(now):.4g}"]
+            row.append(str(compare(list(now), list(then))) if (now != then).any() else "the same")
+        rows.append(row)
     return rows
 
 
-def main() -> None:
-    """Run, print, and write if asked to."""
+def pair_columns() -> list[str]:
+    """Return the headings of the table of pairs."""
+    counts = [[f"{n}: before", f"{n}: now", f"{n}: better/worse/equal"] for n in SHOWN]
+    return ["strategy", "pending", *(name for three in counts for name in three)]
+
+
+def read_curves(path: Path) -> dict[str, dict[str, Runs]]:
+    """Return the curves that `--keep` wrote, by problem and strategy."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    return {
+        problem: {
+            strategy: {int(pending): np.array(curves) for pending, curves in runs.items()}
+            for strategy, runs in by.items()
+        }
+        for problem, by in found.items()
+    }
+
+
+def as_plain(curves: dict[str, dict[str, Runs]]) -> dict[str, Any]:
+    """Return curves as JSON has them."""
+    return {
+        problem: {
+            strategy: {str(pending): found.tolist() for pending, found in runs.items()}
+            for strategy, runs in by.items()
+        }
+        for problem, by in curves.items()
+    }
+
+
+def parse() -> argparse.Namespace:
+    """Return the options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=40)
     parser.add_argument("--first", type=int, default=2000, help="first seed")
@@ -133,24 +174,50 @@ def main() -> None:
     parser.add_argument("--strategies", nargs="+", default=STRATEGIES)
     parser.add_argument("--data", type=Path, help="folder of tables NAME.npz")
     parser.add_argument("--write", type=Path, help="a JSON file for the tables")
-    given = parser.parse_args()
-    seeds = range(given.first, given.first + given.seeds)
-    problems: dict[str, Callable[[int], Imitated]] = {
+    parser.add_argument("--keep", type=Path, help="a JSON file for the curves")
+    parser.add_argument("--against", type=Path, help="curves of other code, of the same seeds")
+    return parser.parse_args()
+
+
+def problems_of(folder: Path | None) -> dict[str, Callable[[int], Imitated]]:
+    """Return the problems by name."""
+    found: dict[str, Callable[[int], Imitated]] = {
         "artificial": ArtificialObjective,
         "planted": Planted,
     }
-    for path in sorted(given.data.glob("*.npz")) if given.data else ():
-        table = read_table(path)
-        problems[path.stem] = partial(Training, table)
-    tables = {}
+    for path in sorted(folder.glob("*.npz")) if folder else ():
+        found[path.stem] = partial(Training, read_table(path))
+    return found
+
+
+def main() -> None:
+    """Run, print, and write if asked to."""
+    given = parse()
+    seeds = range(given.first, given.first + given.seeds)
+    problems = problems_of(given.data)
+    before = read_curves(given.against) if given.against else {}
+    tables: dict[str, Any] = {}
+    kept: dict[str, dict[str, Runs]] = {}
     with threadpool_limits(1):
         for name in given.only or problems:
-            rows = measure(problems[name], seeds, given.strategies)
+            kept[name] = {one: measure(problems[name], seeds, one) for one in given.strategies}
+            rows = [row for one, runs in kept[name].items() for row in rows_of(one, runs)]
             tables[name] = {"columns": columns(), "rows": rows}
-            print(name, *map("  ".join, [columns(), *rows]), sep="\n", flush=True)
+            if name in before:
+                rows = [
+                    row
+                    for one, runs in kept[name].items()
+                    for row in pairs_of(one, runs, before[name][one])
+                ]
+                tables[f"{name}-before"] = {"columns": pair_columns(), "rows": rows}
+            for title in (one for one in (name, f"{name}-before") if one in tables):
+                found = tables[title]
+                print(title, *map("  ".join, [found["columns"], *found["rows"]]), sep="\n")
     if given.write:
         text = json.dumps({"tables": tables}, ensure_ascii=False, indent=1)
         given.write.write_text(text + "\n", encoding="utf-8")
+    if given.keep:
+        given.keep.write_text(json.dumps(as_plain(kept)), encoding="utf-8")
 
 
 if __name__ == "__main__":
