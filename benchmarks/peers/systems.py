@@ -86,6 +86,8 @@ LIMITED = {
         System("ours", OURS, "ours", "default"),
         System("Optuna", OURS_OPTUNA, "ours", "optuna"),
         System("c-TPE", OURS_BOOST, "ours", "ctpe"),
+        System("joint TPE", OURS_BOOST, "ours", "tpe"),
+        System("joint random", OURS_BOOST, "ours", "uniform"),
         System("FLAML", FLAML, "limited_flaml"),
         System("AutoGluon", AUTOGLUON, "limited_autogluon", "medium_quality"),
         System("AutoGluon-best", AUTOGLUON, "limited_autogluon", "best_quality"),

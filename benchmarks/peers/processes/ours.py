@@ -2,8 +2,9 @@
 
 Variants: `default`; `boost`, the same with the plugin automl-admm-boost installed; `joint`, one
 TPE for structure and parameters together; `random`, random search over the same default space;
-`optuna` and `ctpe`, Optuna's TPE with its constraints and our c-TPE, each of which proposes whole
-pipelines of the space of `boost`, where a task has a limit.
+`optuna`, `ctpe`, `tpe` and `uniform`, Optuna's TPE with its constraints, our c-TPE, our TPE and
+random search, each of which proposes whole pipelines of the space of `boost`, where a task has a
+limit.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .exchange import Limit as Asked
 from .measuring import bytes_of
 
 PLUGIN = "automl-admm-boost"
-BOOSTED = ("boost", "optuna", "ctpe")
+BOOSTED = ("boost", "optuna", "ctpe", "tpe", "uniform")
 METRICS = {
     "auc": "roc_auc",
     "log_loss": "neg_log_loss",
@@ -35,6 +36,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "random": {"strategy": "joint", "theta_solver": "random"},
     "optuna": {"strategy": "joint", "theta_solver": "optuna"},
     "ctpe": {"strategy": "joint", "theta_solver": "ctpe"},
+    "tpe": {"strategy": "joint", "theta_solver": "tpe"},
+    "uniform": {"strategy": "joint", "theta_solver": "random"},
 }
 
 
