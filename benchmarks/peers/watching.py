@@ -14,6 +14,7 @@ import psutil
 
 INTERVAL = 0.25
 TO_DIE = 10.0
+PAUSE = 0.1
 # Children inherit this variable, wherever they go.
 MARK = "PEERS_RUN"
 # Threads that wait for each other on one core make a system look slow. So does Ray, which gives its
@@ -55,8 +56,18 @@ class Tree:
 def kill_marked(mark: str) -> None:
     """Kill every process whose environment has this value of `MARK`.
 
-    It finds what left the tree, too: a server goes on after its parent, in a session of its own.
+    It finds what left the tree, too: a server goes on after its parent, in a session of its own. A
+    process that is about to become another program has no environment for a moment: so it looks
+    until nothing was found twice.
     """
+    looks_in_vain, deadline = 0, time.monotonic() + TO_DIE
+    while looks_in_vain < 2 and time.monotonic() < deadline:
+        looks_in_vain = 0 if _kill_found(mark) else looks_in_vain + 1
+        time.sleep(PAUSE)
+
+
+def _kill_found(mark: str) -> bool:
+    """Kill the marked processes that are there now; return True if there were any."""
     killed = []
     for process in psutil.process_iter():
         try:
@@ -66,6 +77,7 @@ def kill_marked(mark: str) -> None:
         except psutil.Error:
             continue
     psutil.wait_procs(killed, timeout=TO_DIE)
+    return bool(killed)
 
 
 def _memory(process: psutil.Process) -> int:
