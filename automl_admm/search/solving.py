@@ -93,7 +93,7 @@ class Begun(Generic[PointT]):
 
 @dataclass
 class Asking:
-    """Asks the solver of a sub-problem until it has proposed its share, then that of the next one.
+    """Asks the solver of a sub-problem for its share, and then the solver of the next one.
 
     With several workers the last results of a sub-problem are pending while workers are free. More
     proposals of its own would go beyond its share; so the next sub-problem begins with what is
@@ -162,7 +162,7 @@ def solve(
             asker, key, candidate = found
             if (excluded := book.refuse(key, candidate)) is not None:
                 refused += 1
-                asker.solver.tell(observe([excluded], asker.subspace, book, asker.asked))
+                asker.learn([excluded], book)
                 # No result is due here, but the driver must be able to stop the search.
                 if refused % BREATH:
                     continue

@@ -134,7 +134,7 @@ def test_a_better_evaluation_that_was_not_certified_is_told(
     assert (first.evaluation.number, first.is_better) == (best.number, True)
     manifest = json.loads((run / "model.json").read_text())
     assert manifest["evaluation"] == outcome.best.number
-    assert f"#{best.number} is better than what ships: its tests did not" in str(manifest)
+    assert f"#{best.number} is better than what ships: it was not certified" in str(manifest)
 
 
 def test_a_certified_model_of_other_bytes_does_not_stay(certified: Path, tmp_path: Path) -> None:

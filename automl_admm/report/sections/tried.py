@@ -59,7 +59,7 @@ class AllTried:
 
     A long run tries thousands of shapes: the best are listed, and all of them are counted. So are
     the sets of components with several orders. `origins` are the evaluations by what proposed their
-    pipelines; a `portfolio` of so many was to come first, of which `portfolio_evaluated` did.
+    pipelines. Of so many pipelines in the `portfolio` `portfolio_evaluated` were evaluated.
     """
 
     metric: str

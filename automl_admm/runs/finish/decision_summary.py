@@ -140,9 +140,9 @@ def explain_few_found(outcome: PipelineResult) -> str | None:
 
 
 def binding(seen: Sequence[tuple[Limit, float]]) -> list[Limit]:
-    """Return the limits that are likely to hold a threshold back, of limits with their values.
+    """Return the limits that are likely to hold a threshold back; each comes with its value.
 
-    A value that has more than half its bound as room does not, if another limit has less.
+    A limit with more room than half its bound is left out, unless it has the least of all.
 
     >>> fpr, share = Limit("fpr", 0.01), Limit("selection_rate", 0.5)
     >>> [str(one) for one in binding([(fpr, 0.009), (share, 0.02)])]

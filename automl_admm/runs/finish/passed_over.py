@@ -61,7 +61,7 @@ def not_fitted(evaluation: Evaluation, finished: Finished) -> PassedOver:
 
 def not_certified(evaluation: Evaluation) -> PassedOver:
     """Pass over an evaluation without a proof, for an earlier model that has one."""
-    told = "its tests did not certify it, and the earlier model is certified"
+    told = "it was not certified, and the earlier model is"
     return PassedOver(evaluation, told, needs_time=False)
 
 

@@ -152,7 +152,7 @@ def _tune(
     while choice is not None and choice.is_overturned_by(work.book.evaluations):
         # The new choice comes from z-min: it is no excursion.
         work, choice = replace(work, away=None), choice.again()
-        state = replace(choice.outcome(), iteration=state.iteration, integer_rho=state.integer_rho)
+        state = _in_iteration(state.iteration, choice.outcome(), work.settings)
         known = len(work.book.keys)
         theta = yield from _minimise_theta(work, state, solvers, choice)
     evaluations = work.settings.precision.evaluations(depth(work, state))
