@@ -42,9 +42,10 @@ def test_it_goes_from_the_text_to_every_later_command(
     assert "rows set aside to certify the limits at 90 %" in done.err
     assert "of them at a confidence of their own: fpr <= 0.3 @ 0.99" in done.err
     assert "the search aims at fpr <= 0." in done.err
+    moved = {"at_least": False, "by_threshold": True}
     assert content("out/run.json")["settings"]["limits"] == [
-        {"name": "fpr", "bound": 0.3, "at_least": False, "confidence": 0.99},
-        {"name": "fnr", "bound": 0.4, "at_least": False},
+        {**moved, "name": "fpr", "bound": 0.3, "confidence": 0.99},
+        {**moved, "name": "fnr", "bound": 0.4},
     ]
     own, plain = content("out/certificate.json")["findings"]
     assert own["limit"] == "fpr <= 0.3 @ 0.99"
