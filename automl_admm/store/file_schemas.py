@@ -196,6 +196,7 @@ _MODEL = record(
         "positive": nullable(text),
         "trusted_types": TEXTS,
         "is_array": flag,
+        "levels": mapping_of(TEXTS),
         "decimal": one_of(","),
     },
 )

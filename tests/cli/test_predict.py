@@ -275,3 +275,26 @@ def test_the_same_numbers_in_any_width_get_the_same_predictions(
         told.append(answers.read_text(encoding="utf-8"))
     assert len(told[0].splitlines()) == len(frame) + 1
     assert len(set(told)) == 1
+
+
+@ON_CSV
+def test_a_column_in_another_code_is_told(run: Run, trained: Path, tmp_path: Path) -> None:
+    """The same values, in the other case: without a word a model would know nothing of them."""
+    frame = people()
+    known = write(frame, tmp_path / "known.parquet")
+    frame["land"] = frame["land"].str.lower()
+    new = write(frame, tmp_path / "new.parquet")
+    told = run("predict", "out", new)
+    assert told.code == 0
+    assert "warning: 240 of 240 cells of column 'land'" in told.err
+    assert "warning" not in run("predict", "out", known).err
+    assert "of column 'land'" in run("evaluate", "out", new).out
+
+
+def test_a_model_outside_its_limits_is_told_again(run: Run, tmp_path: Path) -> None:
+    write(people(), tmp_path / "people.csv")
+    done = run("fit", "people.csv", "--target", "buys", *SEARCH, "--constraint", "latency_us <= 0")
+    assert done.code == 5
+    said = "warning: the model is outside the limits of its run"
+    assert said in run("predict", "out", "people.csv").err
+    assert said in run("evaluate", "out", "people.csv").out

@@ -71,6 +71,8 @@ def _as_json(found: OnLabelledRows) -> dict[str, Any]:
             for one in found.limits
         ],
         "groups": list(found.groups),
+        "new_levels": list(found.new_levels),
+        "mark": found.mark,
     }
 
 
@@ -92,7 +94,8 @@ def _lines(found: OnLabelledRows) -> list[str]:
     if found.rates:
         rates = (f"{name.replace('_', ' ')} {_said(rate)}" for name, rate in found.rates.items())
         lines.append(", ".join(rates))
-    lines += [f"warning: {one}" for one in found.groups]
+    marks = () if found.mark is None else (found.mark,)
+    lines += [f"warning: {one}" for one in (*marks, *found.groups, *found.new_levels)]
     return lines + [_limit_line(one) for one in found.limits]
 
 

@@ -6,7 +6,6 @@ import codecs
 import math
 import os
 import tempfile
-from collections import Counter
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, BinaryIO
 import click
 
 from automl_admm.cli.shared.installed import unprinted
+from automl_admm.cli.shared.prediction_notes import PredictionNotes
 from automl_admm.cli.shared.run_options import (
     FILE_OPTIONS,
     add_options,
@@ -42,6 +42,7 @@ from automl_admm.runs.finish.model_file import (
     rows_for_the_model,
     tell_version,
 )
+from automl_admm.runs.finish.model_mark import tell_mark
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.store.output_files import open_output
 from automl_admm.store.run_folder import RunFolder
@@ -107,7 +108,7 @@ def command(
     with unprinted():
         model = load_model(folder)
     manifest = folder.read(folder.model_manifest)
-    if (line := tell_version(manifest)) is not None:
+    for line in filter(None, (tell_version(manifest), tell_mark(manifest))):
         say(f"warning: {line}", err=True)
     given = file_options_given(options)
     width = None
@@ -115,12 +116,9 @@ def command(
         width = _calibrated(folder, calibrate, intervals, given)
     rows = TrainedRows.of_model(manifest)
     chunks = rows.read_chunks(data, given, keep)
-    unknown: Counter[str] = Counter()
-    undecided: Counter[bool] = Counter()
+    notes = PredictionNotes.of_model(model, manifest)
     parts = (
-        _with_kept(
-            _counted(_predictions(model, _seen(model, frame, unknown), width), undecided), kept
-        )
+        _with_kept(notes.count(_predictions(model, notes.see(frame), width)), kept)
         for frame, kept in chunks
     )
     if output is None:
@@ -129,16 +127,8 @@ def command(
         with open_output(output) as stream:
             count = _write(stream, suffix_of(output), parts)
         say(f"{count} predictions in {output}")
-    if leaves_undecided(model):
-        told = f"{undecided[True]} of {undecided.total()} rows are left undecided"
-        say(f"{told}: their prediction is empty", err=True)
-    _warn_of(unknown)
-
-
-def _counted(predictions: Any, undecided: Counter[bool]) -> Any:
-    """Return the predictions, and count those that are empty."""
-    undecided.update(predictions["prediction"].isna().tolist())
-    return predictions
+    for line in notes.lines():
+        say(line, err=True)
 
 
 def _in_one_type(model: Any, labels: Any) -> Any:
@@ -152,26 +142,6 @@ def _in_one_type(model: Any, labels: Any) -> Any:
 
     kind = pd.api.types.pandas_dtype(model.classes_.dtype).kind
     return pd.array(labels, dtype=NULLABLE.get(kind, "object"))
-
-
-def _seen(model: Any, frame: Any, unknown: Counter[str]) -> Any:
-    """Return the rows, and count those of groups that a model has no threshold for."""
-    # Imported here: it brings scikit-learn, for which `--help` need not wait.
-    from automl_admm.constraints.group_classifier import GroupThresholdClassifier
-
-    if isinstance(model, GroupThresholdClassifier):
-        unknown.update(model.unknown_groups(frame))
-    return frame
-
-
-def _warn_of(unknown: Counter[str]) -> None:
-    """Warn of rows that were decided at the single threshold, as their group is new."""
-    for name, rows in sorted(unknown.items()):
-        say(
-            f"warning: {rows} rows are of the group '{name}', which the run did not know: they are "
-            "decided at the threshold for all, and no limit was tested on such rows.",
-            err=True,
-        )
 
 
 def _share(text: str | None) -> float | None:

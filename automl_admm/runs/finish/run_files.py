@@ -15,6 +15,7 @@ from automl_admm.core.run import FallbackKind
 from automl_admm.core.structure.pipeline_space import all_steps
 from automl_admm.data.ingest.records import ANSWERS
 from automl_admm.data.table_schema import DECIMAL
+from automl_admm.data.trained_levels import LEVELS, find_levels
 from automl_admm.execution.task_folders import read_regular
 from automl_admm.pipelines.labels import positive_of, sorted_texts
 from automl_admm.pipelines.thresholds.by_group import CALIBRATION, NAMES
@@ -76,6 +77,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "few_found": explain_few_found(outcome),
         "columns": [str(one.name) for one in prepared.ingest.readings if not one.is_left_out],
         "text_columns": [str(name) for name in prepared.work.context.categorical],
+        LEVELS: find_levels(table.X, prepared.work.context.categorical),
         "schema": prepared.schema.describe(),
         **_decimal_commas(prepared.config),
         **prepared.ingest.as_content(),

@@ -1,0 +1,56 @@
+"""Counts of the rows that `predict` left undecided, or knows little of, and the lines on them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from automl_admm.data.trained_levels import NewLevels
+from automl_admm.pipelines.labels import leaves_undecided
+
+
+@dataclass
+class PredictionNotes:
+    """Counts over all parts of a table, for the lines that follow the predictions."""
+
+    model: Any
+    new_levels: NewLevels
+    unknown_groups: Counter[str] = field(default_factory=Counter)
+    undecided: int = 0
+    rows: int = 0
+
+    @classmethod
+    def of_model(cls, model: Any, manifest: Mapping[str, Any]) -> PredictionNotes:
+        """Begin with a model and its manifest."""
+        return cls(model, NewLevels.of_model(manifest))
+
+    def see(self, frame: Any) -> Any:
+        """Return the rows, and count what the model does not know of them."""
+        # Imported here: it brings scikit-learn, for which `--help` need not wait.
+        from automl_admm.constraints.group_classifier import GroupThresholdClassifier
+
+        if isinstance(self.model, GroupThresholdClassifier):
+            self.unknown_groups.update(self.model.unknown_groups(frame))
+        self.new_levels.add(frame)
+        return frame
+
+    def count(self, predictions: Any) -> Any:
+        """Return the predictions, and count those that are empty."""
+        self.undecided += int(predictions["prediction"].isna().sum())
+        self.rows += len(predictions)
+        return predictions
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is to be said."""
+        if leaves_undecided(self.model):
+            told = f"{self.undecided} of {self.rows} rows are left undecided"
+            yield f"{told}: their prediction is empty"
+        for name, rows in sorted(self.unknown_groups.items()):
+            yield (
+                f"warning: {rows} rows are of the group '{name}', which the run did not know: they "
+                "are decided at the threshold for all, and no limit was tested on such rows."
+            )
+        for line in self.new_levels.lines():
+            yield f"warning: {line}"

@@ -1,0 +1,84 @@
+"""Categories of the training rows, and those of later rows that a model never met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+# The key in the manifest of a model.
+LEVELS = "levels"
+# A column with more levels goes on growing: a new one tells nothing there.
+MOST_LEVELS = 200
+# Fewer new values than one in ten are usual, and no sign of another code for the same.
+LEAST_SHARE = 0.1
+MOST_TOLD = 3
+LONGEST_SHOWN = 40
+
+
+def find_levels(X: Any, columns: Sequence[Any]) -> dict[str, list[str]]:
+    """Return the categories of columns of a frame as texts; of an array, nothing."""
+    if not hasattr(X, "columns"):
+        return {}
+    found = {str(name): _texts(X[name]).unique() for name in columns}
+    return {name: sorted(some) for name, some in found.items() if len(some) <= MOST_LEVELS}
+
+
+def _texts(column: Any) -> Any:
+    """Return the values that are there, as texts."""
+    return column.dropna().astype(object).map(str)
+
+
+@dataclass
+class _Count:
+    """Values of a column: all, new ones, and an example of these."""
+
+    present: int = 0
+    new: int = 0
+    example: str = ""
+
+
+@dataclass
+class NewLevels:
+    """Count the values of rows that were no category in training, over all parts of a table."""
+
+    known: Mapping[str, frozenset[str]]
+    counts: dict[str, _Count] = field(default_factory=dict)
+
+    @classmethod
+    def of_model(cls, manifest: Mapping[str, Any]) -> NewLevels:
+        """Begin with the manifest of a model; the first ones have no levels."""
+        levels = manifest.get(LEVELS) or {}
+        return cls({name: frozenset(known) for name, known in levels.items()})
+
+    def add(self, frame: Any) -> None:
+        """Count the rows of a part."""
+        for name in self.known.keys() & set(getattr(frame, "columns", ())):
+            values = _texts(frame[name])
+            new = values[~values.isin(self.known[name])]
+            count = self.counts.setdefault(name, _Count())
+            count.present += len(values)
+            count.new += len(new)
+            if len(new) and not count.example:
+                count.example = new.iloc[0]
+
+    def lines(self) -> Iterator[str]:
+        """Yield a sentence for each of the worst columns with many new values."""
+        many = [
+            (one.new / one.present, name)
+            for name, one in self.counts.items()
+            if one.new and one.new >= LEAST_SHARE * one.present
+        ]
+        for _, name in sorted(many, key=lambda pair: (-pair[0], pair[1]))[:MOST_TOLD]:
+            yield self._line(name, self.counts[name])
+        if len(many) > MOST_TOLD:
+            yield f"{len(many) - MOST_TOLD} more columns hold values that no training row had."
+
+    @staticmethod
+    def _line(name: str, count: _Count) -> str:
+        shown = count.example
+        shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…"
+        return (
+            f"{count.new} of {count.present} cells of column '{name}' hold values that no training "
+            f"row had, such as '{shown}': the model knows nothing of them."
+        )

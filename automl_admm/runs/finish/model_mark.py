@@ -1,0 +1,26 @@
+"""The mark of a model whose `fit` ended with exit code 4, 5 or 6, by its manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from automl_admm.core.evaluations import ONE_CLASS
+from automl_admm.core.run import FallbackKind
+
+
+def tell_mark(manifest: Mapping[str, Any]) -> str | None:
+    """Say in a line what is wrong with a model that was saved for want of a better one."""
+    if manifest.get("fallback") == FallbackKind.CONSTANT:
+        return "the model is a constant, which tells no rows apart: no evaluation of its run ended."
+    if manifest.get("fallback") is not None:
+        rows = manifest.get("rows")
+        return f"the model is a makeshift one, fitted on {rows} rows: no evaluation ended in time."
+    if (only := manifest.get(ONE_CLASS)) is not None:
+        return f"the model gives every row the class '{only}': it tells nothing apart."
+    if manifest.get("certified"):
+        return None
+    if manifest.get("feasible") is False:
+        return "the model is outside the limits of its run: nothing within them was found."
+    was_asked = manifest.get("untested") or manifest.get("certificate_sha256")
+    return "the limits of the model are not certified, as its run asked." if was_asked else None
