@@ -278,12 +278,12 @@ def _what_ships(ending: Ending) -> Shipped:
         if ending.closing.is_open_ended:
             raise
         return _makeshift(ending)
-    is_proof_lost = proof is not None and not is_certified(fitted[2])
-    if there is not None and (
-        is_proof_lost or kept_model.is_better(there, fitted[0], ending.session)
-    ):
-        unproven = (not_certified(fitted[0].evaluation),) if is_proof_lost else ()
-        return _kept(ending, there, (*unproven, *fitted[0].passed_over), proof)
+    refit, _, examined = fitted
+    stays = proven is not None and proven.stays_before(refit, examined, ending.prepared.config.cost)
+    if there is not None and (stays or kept_model.is_better(there, refit, ending.session)):
+        is_unproven = proven is not None and not is_certified(examined)
+        unproven = (not_certified(refit.evaluation),) if is_unproven else ()
+        return _kept(ending, there, (*unproven, *refit.passed_over), proof)
     return Shipped(*fitted)
 
 

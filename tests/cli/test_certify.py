@@ -194,3 +194,19 @@ def test_a_run_within_a_time_budget_is_another_look_each_time(
         done = run("fit", credit, *limit, *search, f"run-{look}")
         assert f"(look {look} at these data)" in done.out, done.err
         assert (f"look {look} at these data, at" in done.err) is (look > 1)
+
+
+def test_the_same_model_keeps_the_stronger_certificate_of_an_earlier_look(
+    run: Any, credit: Path, tmp_path: Path
+) -> None:
+    limit = ("--constraint", "fpr <= 0.3", "--certify", "0.95", "--target", "bad")
+    assert run("fit", credit, *limit, "--no-ensemble", *SEARCH, "--max-evaluations=3").code == 0
+    kept = ("model.skops", "model.json", "certificate.json")
+    before = [(tmp_path / "out" / name).read_bytes() for name in kept]
+    best = json.loads(before[1])["evaluation"]
+    done = run("resume", "out", "--max-evaluations", "4", "--executor", "inline")
+    assert json.loads((tmp_path / "out" / "model.json").read_text())["evaluation"] == best
+    assert "the model that an earlier look (1) certified stays" in done.err
+    assert [(tmp_path / "out" / name).read_bytes() for name in kept] == before
+    assert "(look 1 at these data)" in done.out
+    assert run("verify", "out", credit).code == 0

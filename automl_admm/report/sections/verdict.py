@@ -167,9 +167,14 @@ def _proof(view: RunView) -> str:
     approximate = ", by a bound that is approximate," if found.is_approximate else ""
     rows = found.rows if found.tested is None else found.tested
     confidence = numbers.share(1.0 - found.whole_risk)
+    seen = "nothing had seen"
+    if found.look > 1:
+        seen = (
+            f"no model had learned from, in look {found.look} at them: each has a part of the risk"
+        )
     return (
         f"{limits} on new rows like these{approximate} at {confidence} confidence, "
-        f"tested on {rows} rows that nothing had seen"
+        f"tested on {rows} rows that {seen}"
     )
 
 

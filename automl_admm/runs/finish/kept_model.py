@@ -17,6 +17,8 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.ranking import rank
 from automl_admm.core.results import EvaluationResult
 from automl_admm.pipelines.fit_results import FinalFitResult, as_interval
+from automl_admm.pipelines.thresholds.cost import NAME as COST
+from automl_admm.runs.finish.certification import Examined, is_certified
 from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.finish.of_folds import read_of_folds
@@ -27,10 +29,27 @@ from automl_admm.runs.session.session import Session
 
 @dataclass(frozen=True)
 class Proven:
-    """The certified model of an earlier session, and its certificate."""
+    """The certified model of an earlier session, its certificate, and the `cost` of its errors."""
 
     refit: Refit
     certificate: Certificate
+    cost: str | None = None
+
+    def stays_before(self, refit: Refit, examined: Examined | None, cost: str | None) -> bool:
+        """Return True if a later walk certified nothing, or this pipeline with no better decisions.
+
+        A later look has a smaller risk, so its certificate of the same promises less.
+        """
+        if examined is None or not is_certified(examined):
+            return True
+        if refit.evaluation.key != self.refit.evaluation.key or self.refit.of_folds is not None:
+            return False
+        earlier, later = self.certificate.price, examined.price
+        if earlier is None or later is None:
+            return earlier is later
+        sign = -1.0 if earlier.utility == COST else 1.0
+        is_like = (earlier.utility, self.cost) == (later.utility, cost)
+        return is_like and sign * earlier.certified >= sign * later.certified
 
 
 def proven_model_that_is_there(session: Session) -> Proven | None:
@@ -52,7 +71,9 @@ def proven_model_that_is_there(session: Session) -> Proven | None:
     if not certificate.is_certified or (*told, certificate.model_sha256) != asked:
         return None
     refit = _model_in(session)
-    return None if refit is None else Proven(_as_certified(refit, manifest, session), certificate)
+    if refit is None:
+        return None
+    return Proven(_as_certified(refit, manifest, session), certificate, manifest.get("cost"))
 
 
 def _as_certified(refit: Refit, manifest: Mapping[str, Any], session: Session) -> Refit:

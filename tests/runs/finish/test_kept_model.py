@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from automl_admm.certify.certificate import Price
 from automl_admm.core.limits import Limit
-from automl_admm.runs.finish.kept_model import is_better, model_that_is_there
+from automl_admm.pipelines.thresholds.cost import NAME as COST
+from automl_admm.runs.finish.kept_model import Proven, is_better, model_that_is_there
 from automl_admm.runs.finish.passed_over import read_passed_over, too_long
 from automl_admm.runs.finish.run_files import note_passed_over
 from automl_admm.runs.session.run_log import read_evaluations
@@ -103,3 +105,34 @@ def test_a_model_that_stays_is_told_what_was_passed_over_now(tmp_path: Path) -> 
     assert model_that_is_there(session) is not None
     note_passed_over(session.folder, ())
     assert read_passed_over(session.folder.read(session.folder.model_manifest)) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "stays"),
+    [
+        ({}, True),
+        ({"is_certified": False, "key": "other", "certified": 0.9}, True),
+        ({"key": "other"}, False),
+        ({"certified": 0.71}, False),
+        ({"certified": 0.69}, True),
+        ({"utility": "recall"}, False),
+        ({"cost": "fn=5,fp=1"}, False),
+        ({"utility": COST, "certified": 0.71}, True),
+        ({"utility": COST, "certified": 0.69}, False),
+    ],
+)
+def test_a_later_certificate_of_the_same_decisions_takes_nothing_from_the_earlier_one(
+    changes: dict[str, Any], stays: bool
+) -> None:
+    told = {"key": "a", "is_certified": True, "utility": "accuracy", "certified": 0.7, "cost": None}
+    told |= changes
+    earlier = COST if told["utility"] == COST else "accuracy"
+    evaluation = SimpleNamespace(evaluation=SimpleNamespace(key="a"), of_folds=None)
+    certificate: Any = SimpleNamespace(price=Price(earlier, 0.7, 0.8))
+    proven = Proven(refit=evaluation, certificate=certificate)  # type: ignore[arg-type]
+    later: Any = SimpleNamespace(evaluation=SimpleNamespace(key=told["key"]))
+    walked: Any = SimpleNamespace(
+        shipped=SimpleNamespace(is_certified=told["is_certified"]),
+        price=Price(told["utility"], told["certified"], 0.8),
+    )
+    assert proven.stays_before(later, walked, told["cost"]) is stays
