@@ -1,4 +1,4 @@
-"""Limits that say less than they seem to: kept by every model, or from the side that is good."""
+"""Limits that nobody seems to mean: kept by every model, without room, from the good side."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ def doubts_of_limits(constraints: Iterable[Constraint]) -> Iterator[str]:
     names = Counter(one.limit.name for one in known)
     for one in known:
         is_range = names[one.limit.name] > 1
-        doubt = _kept_by_all(one) or (None if is_range else _from_the_good_side(one))
+        doubt = (
+            _kept_by_all(one)
+            or _without_room(one)
+            or (None if is_range else _from_the_good_side(one))
+        )
         if doubt is not None:
             yield doubt
 
@@ -34,6 +38,16 @@ def _kept_by_all(one: Constraint) -> str | None:
     side = "below" if limit.at_least else "above"
     reports = f"'{limit.name}' is never {side} {end:g}, and is only reported"
     return f"the limit '{limit}' is kept by every model: {reports}."
+
+
+def _without_room(one: Constraint) -> str | None:
+    """Tell a cost that has to be at the least that it can be, as a time of 0."""
+    limit, declared = one.limit, one.declared
+    if one.kind != "measured" or limit.at_least or declared is None or declared.highest is not None:
+        return None
+    if one.of_baseline is not None or limit.bound != declared.lowest:
+        return None
+    return f"the limit '{limit}' leaves no room: '{limit.name}' is never below {limit.bound:g}."
 
 
 def _from_the_good_side(one: Constraint) -> str | None:

@@ -38,6 +38,7 @@ QUANTILES = re.compile(r"q(\d+)")
 CUTS_EXAMPLE = "Cut at numbers, as in [age:30,40], or into parts of equally many rows, [age:q4]."
 MOST_PARTS = 20
 OPTIONS_BEHIND = re.compile(r":\s*(\w+\s*=.*?)(\s*[\[<>≤≥].*)")
+BOUND_AT_END = re.compile(r"[<>=≤≥]\s*[-+.\deE]*\d$")
 OPTION_EXAMPLE = 'Write it like recall{class="a"} or confusion{true="a",predicted="b"}.'
 # What is between brackets is told apart after parsing: a comma may be followed by the next
 # column, or by the next point where this one is cut.
@@ -130,7 +131,7 @@ def _limit(tree: Tree[Any], text: str) -> WrittenLimit:
     classes = _classes({key: label for key, label in pairs.items() if key in CLASS_OPTIONS})
     options = tuple(_option(key, value) for key, value in pairs.items() if key not in CLASS_OPTIONS)
     number, *more = parts["bound"].children
-    value = _number(number, more)
+    is_percent = _has_percent(more)
     confidence = _confidence(parts["confidence"]) if "confidence" in parts else None
     factors = [token for token in more if token.type == "WORD"]
     of_baseline = any(map(_is_baseline, factors))
@@ -139,25 +140,29 @@ def _limit(tree: Tree[Any], text: str) -> WrittenLimit:
         str(measure),
         columns,
         at_least,
-        value,
+        _number(number, is_percent=is_percent),
         of_baseline,
         classes,
         confidence,
         least,
         text,
         options,
+        is_percent,
     )
 
 
-def _number(number: Token, more: list[Token]) -> float:
-    is_percent = any(token.type == "PERCENT" for token in more)
+def _has_percent(tokens: list[Token]) -> bool:
+    return any(token.type == "PERCENT" for token in tokens)
+
+
+def _number(number: Token, *, is_percent: bool) -> float:
     return float(number) / 100 if is_percent else float(number)
 
 
 def _confidence(tree: Tree[Any]) -> float:
     """Return the confidence; rounded, as 99.9 / 100 is not the number that 0.999 is."""
     number, *more = tree.children
-    return float(f"{_number(number, more):.12g}")
+    return float(f"{_number(number, is_percent=_has_percent(more)):.12g}")
 
 
 def _is_baseline(word: Token) -> bool:
@@ -323,7 +328,12 @@ def _syntax_error(problem: UnexpectedInput, text: str, example: str) -> Diagnost
     found = str(problem.token) if is_token else text.split("\n")[line - 1][column - 1 : column]
     span = Span(line, column, line, column + len(found))
     message = f"this is no limit: {found!r} is not expected here"
-    hint = _hint_to_brace(text, span) or _hint_to_quote(text, span) or example
+    hint = (
+        _hint_to_brace(text, span)
+        or _hint_to_unit(text, span)
+        or _hint_to_quote(text, span)
+        or example
+    )
     return Diagnostic(LimitCode.SYNTAX, span, message, hint)
 
 
@@ -333,6 +343,14 @@ def _hint_to_brace(text: str, span: Span) -> str | None:
     if "\n" in text or given is None or not PLAIN.fullmatch(begin):
         return None
     return f"Options of a limit stand in braces: {begin}{{{given[1]}}}{given[2]}"
+
+
+def _hint_to_unit(text: str, span: Span) -> str | None:
+    """Say that a number stands alone, if the mistake is a word right behind the bound."""
+    begin, rest = text[: span.column - 1].rstrip(), text[span.column - 1 :]
+    if "\n" in text or BOUND_AT_END.search(begin) is None or not rest[:1].isalpha():
+        return None
+    return f"Write the number alone, in the unit of the name: {begin}"
 
 
 def _hint_to_quote(text: str, span: Span) -> str | None:

@@ -10,6 +10,19 @@ from automl_admm.core.errors import ConfigurationError
 SHARES = (0.0, 1.0)
 
 
+def check_percentage(written: WrittenLimit, kind: str, highest: float | None) -> None:
+    """Raise on a percentage of what is no share, as a time or a memory is none."""
+    if not written.is_percent or written.of_baseline or highest is not None:
+        return
+    if kind == "statistical":  # of errors in the unit of the target, that may be money or percent
+        return
+    part, whole = _said(written, written.bound), _said(written, 100 * written.bound)
+    raise ConfigurationError(
+        f"the limit '{whole} %' is a percentage, and '{written.name}' is no share of anything.",
+        hint=f"Write '{whole}', or '{part} * baseline' to compare with the first pipeline.",
+    )
+
+
 def check_bound(written: WrittenLimit, lowest: float | None, highest: float | None) -> None:
     """Raise if every value of the measure is within the limit, or none is.
 

@@ -26,7 +26,7 @@ from automl_admm.constraints.options import (
     with_setting,
     written_name,
 )
-from automl_admm.constraints.reachable_bounds import check_bound
+from automl_admm.constraints.reachable_bounds import check_bound, check_percentage
 from automl_admm.constraints.sklearn_scorers import score_measure, scorer_names, scorer_target
 from automl_admm.constraints.syntax import WrittenLimit
 from automl_admm.core.errors import ConfigurationError, Remedy, UnknownNameError
@@ -229,6 +229,7 @@ def constraint_of(
     _check_task(written, plugin, task)
     plugin = _with_options(written, plugin)
     _check_groups(written, plugin)
+    check_percentage(written, plugin.kind, plugin.highest)
     check_bound(written, plugin.lowest, plugin.highest)
     is_grouped = bool(written.columns) and plugin.columned is None and plugin.changing is None
     groups = Grouping(written.columns, written.least) if is_grouped else None

@@ -82,7 +82,8 @@ class WrittenLimit:
     """`measure{classes,options}[columns] <= bound`; its text is canonical: one limit has one name.
 
     Groups with fewer than `least` rows to learn from are not compared. A bound may be a multiple of
-    the baseline's value. `confidence` is that of its certificate, `text` is what the user wrote.
+    the baseline's value, or was written as a percentage. `confidence` is that of its certificate,
+    `text` is what the user wrote.
     """
 
     measure: str
@@ -95,6 +96,7 @@ class WrittenLimit:
     least: int = 0
     text: str = field(default="", compare=False)
     options: tuple[MeasureOption, ...] = ()
+    is_percent: bool = field(default=False, compare=False)
 
     @property
     def name(self) -> str:

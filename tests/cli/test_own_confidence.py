@@ -90,3 +90,11 @@ def test_without_a_certificate_it_is_refused(run: Any, credit: Path) -> None:
     assert done.code == 2
     assert "'fpr <= 0.3 @ 0.99' asks for a proof, and this run makes none" in done.err
     assert "Add --certify 0.95, or leave out '@ 0.99'" in done.err
+
+
+def test_a_confidence_of_what_has_no_test_is_not_said_to_need_a_certificate(
+    run: Any, credit: Path
+) -> None:
+    done = run("fit", credit, "--target", "bad", "--constraint", "serve_mb <= 300 @ 95 %")
+    assert done.code == 2
+    assert "Leave out '@ 0.95', or add --certify 0.95 if it has a test." in done.err

@@ -38,6 +38,7 @@ def doubts(*limits: Any) -> list[str]:
         ("cost >= 1", "Did you mean 'cost <= 1'?"),
         ("fpr <= 1", "is kept by every model: 'fpr' is never above 1, and is only reported"),
         ("recall >= 0 %", "is kept by every model: 'recall' is never below 0"),
+        ("serve_mb <= 0", "'serve_mb <= 0' leaves no room: 'serve_mb' is never below 0."),
         ("size_mb >= 0", "is kept by every model: 'size_mb' is never below 0"),
     ],
 )
@@ -49,7 +50,13 @@ def test_one_line_says_what_was_probably_meant(limit: str, said: str) -> None:
 def test_what_may_be_meant_is_not_doubted() -> None:
     given = ("fpr <= 0.05", "recall >= 0.9", "selection_rate >= 0.1", "bias >= -1", "bias <= 1")
     own = Constraint(Limit("mine", 1.0, at_least=True), lambda _: 1.0)
-    more = ("latency_us <= 0.5 * baseline", "r2 >= 0", "fnr >= 0.1", "fnr <= 0.2")
+    more = (
+        "latency_us <= 0.5 * baseline",
+        "size_mb <= 50 % * baseline",
+        "r2 >= 0",
+        "fnr >= 0.1",
+        "fnr <= 0.2",
+    )
     # A model may leave every row undecided then, which without the limit it may not.
     assert doubts(*given, *more, own, "abstain <= 100 %") == []
 

@@ -80,6 +80,8 @@ def test_what_a_limit_says(text: str, written: WrittenLimit) -> None:
         ("<= 3", 1, "L001", "'<=' is not expected here"),
         ("f <= soon", 6, "L001", "'soon' is not expected here"),
         ("f <= 1 2", 8, "L001", "'2' is not expected here"),
+        ("f_mb <= 300 MB", 13, "L001", "number alone, in the unit of the name: f_mb <= 300"),
+        ("f_mb<=1.5e3MB", 12, "L001", "number alone, in the unit of the name: f_mb<=1.5e3"),
         ("f[a <= 1", 5, "L001", "'<=' is not expected here"),
         ("f[] <= 1", 3, "L001", "']' is not expected here"),
         ("f[a;b] <= 1", 4, "L001", "';' is not expected here"),

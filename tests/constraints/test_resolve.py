@@ -92,6 +92,8 @@ def test_what_cannot_be_limited_is_told(text: str, kind: type[Exception], says: 
         ("r2 <= 3", "always holds: 'r2' is never above 1. Write less than 1."),
         ("neg_mean_absolute_error <= 3", "always holds: .*Write 'neg_mean_absolute_error >= -3'"),
         ("latency_us >= -1", "always holds: 'latency_us' is never below 0"),
+        ("serve_mb <= 300 %", "'serve_mb' is no share of anything. Write 'serve_mb <= 300', or"),
+        ("columns <= 50 %", r"Write 'columns <= 50', or 'columns <= 0.5 \* baseline'"),
     ],
 )
 def test_a_limit_that_the_range_settles_is_refused(text: str, says: str) -> None:

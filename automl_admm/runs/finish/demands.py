@@ -120,6 +120,8 @@ def _how_far(
             f"no pipeline{within} was found that tells classes apart: the best calls every row "
             f"'{one_class}'."
         )
+    if broken and len(broken) < len(constraints):
+        broken.append("the others hold there")
     besides = "" if one_class is None else f", and the closest calls every row '{one_class}'"
     return f"no pipeline within the limits was found ({'; '.join(broken)}){besides}."
 

@@ -218,16 +218,20 @@ def resolve_constraints(
     return with_decided_rows(found)
 
 
-def check_confidences(limits: Sequence[Limit], config: RunConfig) -> None:
+def check_confidences(constraints: Sequence[Constraint], config: RunConfig) -> None:
     """Raise if a limit asks for a confidence in a run without a certificate."""
-    asked = next((limit for limit in limits if limit.confidence is not None), None)
-    if asked is not None and config.certify is None:
-        raise ConfigurationError(
-            f"'{asked}' asks for a proof, and this run makes none.",
-            hint=Remedy(
-                f"Add {{certify=0.95}}, or leave out '@ {asked.confidence:.12g}'.",
-            ),
-        )
+    asked = next((one for one in constraints if one.limit.confidence is not None), None)
+    if asked is None or config.certify is not None:
+        return
+    less, more = f"eave out '@ {asked.limit.confidence:.12g}'", "dd {certify=0.95}"
+    # What is measured once a fit, as a memory, has no test at all.
+    is_tested = asked.kind == "statistical"
+    raise ConfigurationError(
+        f"'{asked.limit}' asks for a proof, and this run makes none.",
+        hint=Remedy(
+            f"A{more}, or l{less}." if is_tested else f"L{less}, or a{more} if it has a test."
+        ),
+    )
 
 
 def _constraint(

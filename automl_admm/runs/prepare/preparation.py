@@ -290,7 +290,7 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
     check_executor(config, plugins)
     task = config.task or task_of(y)
     constraints = resolve_constraints(config, plugins, task)
-    check_confidences([constraint.limit for constraint in constraints], config)
+    check_confidences(constraints, config)
     check_target(y, task)
     refuse_kind_of_others(config.columns or {}, _others(y, sensitive, columns))
     taken = ingest_table(config, X, columns.place or row_of)
