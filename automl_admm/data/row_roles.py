@@ -25,6 +25,8 @@ from automl_admm.data.row_portions import take_rows
 from automl_admm.data.table_schema import content_of
 
 Rows = NDArray[np.intp]
+# A budget that stands where a column is due.
+DURATION = re.compile(r"\d+(\.\d+)? ?(s|sec|m|min|h)?")
 # The zone at the end of a time.
 ZONE = re.compile(r"[Zz]$|[T ]\d\d[\d:.,]* ?[+-]\d\d(?::?\d\d)?$")
 # The role of a column, and its name in Python if it has none of its own.
@@ -167,7 +169,9 @@ def take_columns(
             message = f"'{name}' is the column to predict, and cannot be the {role}."
             raise DataError(message, hint="Name another column.")
         if name not in frame.columns:
-            hint = suggest(name, frame.columns)
+            hint: str | Remedy | None = suggest(name, frame.columns)
+            if role == "time" and DURATION.fullmatch(name):
+                hint = Remedy(f"A time budget is {{time_budget={name!r}}}; a time is a column.")
             raise DataError(f"there is no column '{name}' to be the {role}.", hint=hint)
     _refuse_twice(wanted)
     rest = frame.drop(columns=list(wanted.values()))

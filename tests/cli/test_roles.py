@@ -112,6 +112,7 @@ def test_a_changed_column_with_a_role_is_found_by_resume(
         ({"site": None}, ["--group", "site"], 3, "the group in 'site' is missing"),
         ({"day": "31.12.2026"}, ["--time", "day"], 3, "rows.csv, line 7. Write it as"),
         ({}, ["--weight", "weight"], 3, "there is no column 'weight' to be the weight"),
+        ({}, ["--time", "60s"], 3, "A time budget is --budget 60s; a time is a column."),
         ({}, ["--weight", "buys"], 3, "'buys' is the column to predict"),
         ({}, ["--group", "site", "--time", "day"], 3, "Leave out --group"),
         ({}, ["--weight", "w", "--sensitive", "w"], 3, "no column 'w' to set aside"),
