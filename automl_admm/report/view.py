@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -23,7 +23,7 @@ from automl_admm.runs.standings import Standing
 from automl_admm.store.files import StoreFiles
 from automl_admm.store.json_content import read_file
 from automl_admm.store.run_folder import RunFolder
-from automl_admm.store.sqlite.lock import read_holder
+from automl_admm.store.sqlite.lock import Holder, read_holder
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def read_view(path: Path, asked: RowsAsked | None = None) -> RunView:
     holder = read_holder(StoreFiles(folder.store).lock)
     return RunView(
         folder=folder,
-        content=content,
+        content={**content, "sessions": _with_seconds(content.get("sessions", ()), holder)},
         log=log,
         manifest=manifest,
         certificate=certificate if is_ours else None,
@@ -167,6 +167,18 @@ def read_view(path: Path, asked: RowsAsked | None = None) -> RunView:
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         rows=None if asked is None else read_given(folder, asked),
     )
+
+
+def _with_seconds(
+    sessions: Sequence[Mapping[str, Any]], holder: Holder | None
+) -> list[Mapping[str, Any]]:
+    """Return the sessions, one that was killed or goes on with the seconds that it last noted."""
+    return [
+        {**one, "seconds": holder.seconds}
+        if one["seconds"] is None and holder is not None and holder.session == number
+        else one
+        for number, one in enumerate(sessions, start=1)
+    ]
 
 
 def _manifest(folder: RunFolder) -> Mapping[str, Any] | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -14,8 +15,10 @@ from report_runs import an_evaluation, write_run
 
 from automl_admm.core.evaluations import ENDED, Evaluation
 from automl_admm.report.clock import RunClock, clock_of
-from automl_admm.report.sections import convergence, seconds
+from automl_admm.report.sections import convergence, seconds, verdict
 from automl_admm.report.view import read_view
+from automl_admm.store.run_folder import RunFolder
+from automl_admm.store.sqlite.lock import this_process
 
 DAY = 1_790_000_000.0
 
@@ -96,3 +99,15 @@ def test_evaluations_are_on_as_many_lanes_as_there_are_workers(tmp_path: Path) -
 def test_a_log_without_times_has_no_lanes(tmp_path: Path) -> None:
     found = seconds.measure(read_view(write_run(tmp_path / "run", [ending(1, None)])))
     assert (found.held, found.busy) == ((), None)
+
+
+def test_a_session_that_was_killed_has_the_time_that_it_noted(tmp_path: Path) -> None:
+    evaluations = [ending(1, 3.0), ending(2, 5002.0)]
+    sessions = [session(0.0, 10.0), session(5000.0, None)]
+    run = write_run(tmp_path / "run", evaluations, sessions=sessions)
+    last = replace(this_process(), session=2, seconds=9.0)
+    RunFolder(run).store.with_suffix(".lock").write_text(json.dumps(asdict(last)))
+    view = read_view(run)
+    assert verdict.measure(view).seconds == 19.0
+    assert [spent for _, spent in seconds.measure(view).sessions] == [10.0, 9.0]
+    assert clock_of(view.searched).ends == {1: 3.0, 2: 12.0}
