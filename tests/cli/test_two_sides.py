@@ -113,7 +113,13 @@ def test_what_so_few_rows_cannot_certify_is_refused_before_rows_are_set_aside(
     assert not (tmp_path / "o").exists()
 
 
-@pytest.mark.parametrize("limit", ["fit_seconds <= 100", "memory_mb <= 9000", "serve_mb <= 9000"])
+COSTS_OF_ONE_FIT = (
+    *("fit_seconds <= 100", "memory_mb <= 9000", "serve_mb <= 9000"),
+    *("energy_j <= 9", "energy_j{watts=25} <= 9"),
+)
+
+
+@pytest.mark.parametrize("limit", COSTS_OF_ONE_FIT)
 def test_a_cost_of_one_fit_is_not_promised_a_certificate(
     limit: str, run: Any, table: Path, tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from automl_admm.builtin.constraints import (
     abstention,
     by_setting,
+    energy,
     model_size,
     monotone,
     probabilities,
@@ -33,6 +34,7 @@ def constraints() -> Iterable[ConstraintPlugin]:
     """Yield all limits available without a plugin, beside the scorers of scikit-learn."""
     yield from resources.constraints()
     yield serving_memory.constraint()
+    yield energy.constraint()
     yield from model_size.constraints()
     yield from by_setting.constraints()
     yield from rates.constraints()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -146,8 +147,14 @@ def plan_aside(
 
 def _is_one_number(constraint: Constraint) -> bool:
     """Return True if a cost is declared as a number or an estimate: no test can rest on it."""
-    returned = getattr(constraint.function, "__annotations__", {}).get("return")
-    return constraint.kind == "measured" and returned in NUMBERS
+    return constraint.kind == "measured" and _declared(constraint.function) in NUMBERS
+
+
+def _declared(function: Any) -> Any:
+    """Return what a function is declared to return, also one with arguments given beforehand."""
+    if isinstance(function, partial):
+        return _declared(function.func)
+    return getattr(function, "__annotations__", {}).get("return")
 
 
 def trial_rows(table: Table) -> TrialRows:
