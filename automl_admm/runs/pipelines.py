@@ -334,7 +334,7 @@ def _fit_and_test(ending: Ending) -> tuple[Refit, Finished, Examined | None]:
         untested = examined.reason
     with ledger.charge(Account.FINAL_FIT):
         single = refit_best(problem, evaluations, desk.dispatch, expected, closing, ending.ways)
-        refit, finished = _ensemble(ending, *single) or single
+        refit, finished = _ensemble(ending, *single)
     better = if_better(single[0].passed_over, refit.evaluation, prepared.aims)
     return replace(refit, passed_over=better, untested=untested), finished, None
 
@@ -350,23 +350,24 @@ def _offered(ending: Ending) -> Offered | None:
         return offer_ensemble(prepared, result.evaluations, ending.kept, press, expected)
 
 
-def _ensemble(ending: Ending, refit: Refit, finished: Finished) -> tuple[Refit, Finished] | None:
+def _ensemble(ending: Ending, refit: Refit, finished: Finished) -> tuple[Refit, Finished]:
     """Return an ensemble that is better than the single pipeline, if there is time to fit one.
 
     The single one is ready: an interrupt ends this, and nothing else is lost. A certifying
     run offers its ensemble to the walk instead. Fold models ship alone: nothing is to be fitted on
     all rows then.
     """
-    prepared, closing = ending.prepared, ending.closing
+    prepared, closing, single = ending.prepared, ending.closing, (refit, finished)
     is_wanted = prepared.config.ensemble and prepared.aside is None
     if not is_wanted or is_interrupted(ending.result):
-        return None
+        return single
     if refit.of_folds is not None or ending.ways.is_asked:
-        return None
+        return single
     press = Press(prepared.problem, ending.desk.dispatch, closing, patience=0.0)
     fitted = {refit.evaluation.key: finished}
     fits = EnsembleFit(prepared, press, _expected(prepared), refit, fitted)
-    return closing.unless_interrupted(lambda: fits.run(read_pool(prepared, ending.kept)))
+    found = closing.unless_interrupted(lambda: fits.run(read_pool(prepared, ending.kept)))
+    return found or (replace(refit, alone=fits.reason), finished)
 
 
 def _write_certificate(

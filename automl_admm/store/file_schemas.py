@@ -183,6 +183,7 @@ _MODEL = record(
         "passed_over": nullable(PASSED_OVER),
         "ensemble": nullable(ENSEMBLE),
         "untested": nullable(text),
+        "alone": nullable(text),
         "last_evaluation": nullable(whole()),
         "of_folds": nullable(OF_FOLDS),
         "held_out_interval": nullable(interval),

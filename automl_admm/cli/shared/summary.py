@@ -52,6 +52,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "fallback": result.fallback,
         "pipeline": outcome.best.text,
         "ensemble": _ensemble(outcome),
+        "alone": outcome.refit.alone,
         "passed_over": as_content(refit.passed_over),
         "untested": refit.untested,
         "of_folds": None if refit.of_folds is None else refit.of_folds.as_content(),
@@ -236,6 +237,8 @@ def _model_lines(summary: Summary) -> Iterator[tuple[str, str]]:
         title = "NOT within the limits; the closest"
     if ensemble is None:
         yield title, summary["pipeline"]
+        if summary["alone"] is not None:
+            yield "no ensemble", summary["alone"]
     else:
         yield title, ensemble["compared"]
         yield from (("member", line) for line in ensemble["lines"])

@@ -17,6 +17,7 @@ from automl_admm.core.ranking import rank
 from automl_admm.core.results import EvaluationResult
 from automl_admm.core.space import Array
 from automl_admm.execution.evidence_files import read_told
+from automl_admm.pipelines.ensembles.choice import Choice
 from automl_admm.pipelines.ensembles.task import EnsembleMembers, EnsembleResult
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.shipping import PICKLE
@@ -29,7 +30,7 @@ from automl_admm.runs.finish.kept_predictions import (
     KeptPredictions,
     are_probabilities,
 )
-from automl_admm.runs.finish.passed_over import worse_than_unseen
+from automl_admm.runs.finish.passed_over import say_end, worse_than_unseen
 from automl_admm.runs.finish.ways import Expect
 from automl_admm.runs.prepare.preparation import Preparation
 
@@ -41,6 +42,8 @@ SHARE_OF_CHOOSING = 0.3
 OVERHEADS = 2.0
 # An ensemble that costs too much as a whole is chosen anew so many times, with a little less room.
 CHOSEN_ANEW, LESS = 2, 0.95
+
+TOO_FEW = "{} evaluations can be in one, and {} are needed"
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +96,8 @@ class Chosen:
 class EnsembleFit:
     """Fits an ensemble if it is better than the single pipeline, which is `fitted` already.
 
-    It needs at least `fewest` evaluations. `seconds_kept` are left for other fits.
+    It needs at least `fewest` evaluations. `seconds_kept` are left for other fits. After a run
+    without an ensemble `reason` says why, as a clause; None if an interrupt ended it.
     """
 
     prepared: Preparation
@@ -105,6 +109,7 @@ class EnsembleFit:
     seconds_kept: float = 0.0
     failed: set[str] = field(default_factory=set)
     room: dict[int, float] = field(default_factory=dict)
+    reason: str | None = None
 
     def run(self, pool: Pool) -> tuple[Refit, Finished] | None:
         """Choose, fit and put together; None if the single pipeline ships.
@@ -126,7 +131,9 @@ class EnsembleFit:
                 break
             self.room |= less
         if outside is not None:
-            _tell_outside(self.prepared, outside)
+            said = _say_outside(self.prepared, outside)
+            self.reason = f"the best average {said}"
+            logger.warning("the single best pipeline ships: the ensemble %s", said)
         return None
 
     def choose_fitted(self, pool: Pool) -> Chosen | None:
@@ -134,10 +141,15 @@ class EnsembleFit:
 
         The members that fail are left out, and the choice is made anew without them.
         """
-        while len(pool.without(self.failed).evaluations) >= self.fewest and not self._is_over:
-            chosen = self._choose(pool.without(self.failed))
+        while not self._is_over:
+            left = pool.without(self.failed)
+            if len(left.evaluations) < self.fewest:
+                self.reason = TOO_FEW.format(len(left.evaluations), self.fewest)
+                return None
+            chosen = self._choose(left)
             if chosen is None or self._fit_members(chosen.ensemble):
                 return chosen
+        self.reason = None if self.press.closing.is_cut_short else "there was no time for one"
         return None
 
     def put_together(self, chosen: Chosen, path: Sequence[Thresholds] = ()) -> Finished:
@@ -171,20 +183,22 @@ class EnsembleFit:
         finished = self._do(TaskKind.CHOOSE_ENSEMBLE, given, SHARE_OF_CHOOSING)
         if finished.status is not Status.SUCCESS:
             if not self.press.closing.is_cut_short:
-                _tell("no ensemble was chosen", finished)
+                self.reason = f"none was chosen ({say_end(finished)})"
+                logger.warning("no ensemble ships: %s", self.reason)
             return None
         told = EnsembleResult.from_json(finished.result)
-        if told.evaluation is None:
+        self.reason = self._objection(told, pool)
+        if told.evaluation is None or self.reason is not None:
             return None
         pairs = zip(pool.evaluations, told.choice.counts.tolist(), strict=True)
         members = [Member(one, count) for one, count in pairs if count]
         members.sort(key=lambda member: -member.weight)
         gain, error = told.choice.gain, told.choice.error
         ensemble = Ensemble(tuple(members), self.single.evaluation, gain, error)
-        return Chosen(ensemble, told.evaluation) if self._promises(told, pool) else None
+        return Chosen(ensemble, told.evaluation)
 
-    def _promises(self, told: EnsembleResult, pool: Pool) -> bool:
-        """Return True if it beats the single one, within the limits that predictions tell.
+    def _objection(self, told: EnsembleResult, pool: Pool) -> str | None:
+        """Say what it lacks; None if it beats the single one, within limits that predictions tell.
 
         It has to gain on rows that did not choose it, be it less than its noise. A single pipeline
         that was not in the pool had no part in the comparison: it has to be beaten by more than the
@@ -192,15 +206,17 @@ class EnsembleFit:
         """
         found, single = told.evaluation, self.single.evaluation
         if found is None or not told.choice.gain > 0.0:  # NaN is no gain
-            return False
+            return _say_gain(told.choice)
         pairs = zip(self.prepared.aims, found.constraints, strict=True)
         if not all(math.isnan(value) or limit.holds(value) for limit, value in pairs):
-            return False
+            return "the best average is outside the limits on out-of-fold rows"
         is_inside = is_feasible(single, self.prepared.aims)
         # By the key: what ships has the facts of its own fit in place of those of its folds.
         is_known = any(one.key == single.key for one in pool.evaluations)
         noise = 0.0 if is_known else told.choice.noise
-        return not is_inside or found.loss < single.loss - noise
+        if not is_inside or found.loss < single.loss - noise:
+            return None
+        return "the best average is not better than the best pipeline on out-of-fold rows"
 
     def _costs(self, evaluations: Sequence[Evaluation]) -> tuple[Array, Array]:
         """Return what adds up over members: seconds of fits, and the values of such limits."""
@@ -312,13 +328,20 @@ def _with_costs(found: EvaluationResult, measured: FinalFitResult) -> Evaluation
     return replace(found, constraints=values)
 
 
-def _tell_outside(prepared: Preparation, refit: Refit) -> None:
+def _say_gain(choice: Choice) -> str:
+    """Say what an ensemble gains on rows that did not choose it, where that is too little."""
+    if not choice.has_several:
+        return "no average of several was better on the rows that choose"
+    told = f"the best average gains {choice.gain:+.4g} ± {choice.error:.2g}"
+    return f"{told} on rows that did not choose it"
+
+
+def _say_outside(prepared: Preparation, refit: Refit) -> str:
     pairs = zip(prepared.aims, refit.evaluation.constraints, strict=True)
     broken = [f"{limit}: {value:.4g}" for limit, value in pairs if not limit.holds(value)]
-    told = "the single best pipeline ships: the ensemble is outside the limits (%s)"
-    only = f"it calls every row '{refit.one_class}'"
-    logger.warning(told, "; ".join(broken) or only)
+    only = f"calls every row '{refit.one_class}'"
+    return f"is outside the limits ({'; '.join(broken)})" if broken else only
 
 
 def _tell(what: str, finished: Finished) -> None:
-    logger.warning("%s: %s", what, f"{finished.status} {finished.message}".strip())
+    logger.warning("%s: %s", what, say_end(finished))

@@ -49,7 +49,7 @@ class Refit:
     It was fitted on so many `rows`; None are all rows of the search. An `ensemble` of pipelines has
     an evaluation of its own, on their out-of-fold predictions. Better evaluations may have been
     `passed_over`, each with its reason. A certifying run without a test says why it is `untested`.
-    A model `of_folds` was not fitted on all rows. `walked` is that of a tested
+    `alone` says why no ensemble was made of it. A model `of_folds` was not fitted on all rows. `walked` is that of a tested
     ensemble, as it came to the walk.
     """
 
@@ -61,6 +61,7 @@ class Refit:
     untested: str | None = None
     of_folds: OfFolds | None = None
     walked: Evaluation | None = None
+    alone: str | None = None
 
     @property
     def learned_rows(self) -> int | None:

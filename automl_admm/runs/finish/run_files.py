@@ -58,6 +58,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "fallback": outcome.fallback,
         PASSED_OVER: as_content(refit.passed_over),
         "untested": refit.untested,
+        "alone": refit.alone,
         "of_folds": None if refit.of_folds is None else refit.of_folds.as_content(),
         "rows": refit.learned_rows or len(table.y),
         "task": prepared.task,
