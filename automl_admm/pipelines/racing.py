@@ -13,6 +13,7 @@ from scipy.special import stdtrit
 from automl_admm.core.evaluations import FOLDS_LEFT
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.measured import Seen
+from automl_admm.pipelines.thresholds.decider import best_score
 
 # An evaluation that would have been better is stopped in one of twenty cases at most.
 CONFIDENCE = 0.95
@@ -22,8 +23,9 @@ CONFIDENCE = 0.95
 class Race:
     """An evaluation fold by fold beside a `rival`, whose scores on all folds are known.
 
-    Without a rival it is not stopped. Nor is it where a decision threshold is chosen for the metric
-    after the last fold: until then its score is unknown.
+    Without a rival it is not stopped. Where a decision threshold is chosen for the metric after the
+    last fold, the rival has its own, and this one races at the best threshold of each fold: no
+    threshold for all folds can be better.
     """
 
     metric: Metric
@@ -34,10 +36,17 @@ class Race:
         seen: list[Seen] = []
         for one in folds:
             seen.append(one)
-            has_threshold = one.by_decisions and one.part.predictions.ndim == 1
-            if not has_threshold and is_behind(self._losses([s.score for s in seen]), self._bar):
+            if self._is_behind(seen):
                 break
         return seen
+
+    def _is_behind(self, seen: Sequence[Seen]) -> bool:
+        """Return True if it is clearly behind, at the best thresholds where it has any."""
+        # Most are not even at the default threshold, and then no other one has to be tried.
+        for scores in ((one.score for one in seen), (best_score(self.metric, one) for one in seen)):
+            if not is_behind(self._losses(scores), self._bar):
+                return False
+        return True
 
     def loss(self, scores: Sequence[float]) -> float:
         """Return the mean loss; one that was stopped forecasts it."""
@@ -53,7 +62,7 @@ class Race:
     def _bar(self) -> list[float]:
         return self._losses(self.rival)
 
-    def _losses(self, scores: Sequence[float]) -> list[float]:
+    def _losses(self, scores: Iterable[float]) -> list[float]:
         return [self.metric.loss(score) for score in scores]
 
     def _left(self, scores: Sequence[float]) -> int:

@@ -50,6 +50,12 @@ class Block:
         return found if math.isfinite(found) else -math.inf
 
 
+def best_at_thresholds(metric: Metric, seen: Seen, default: float) -> float:
+    """Return the best score of a part at any threshold, the default one among them."""
+    block = _block(seen, np.arange(len(seen.rows.y)))
+    return float(np.max(list(_table([block], metric, default).values())))
+
+
 def threshold_for_score(
     metric: Metric, seen: Sequence[Seen], default: float, repeats: float = 1.0
 ) -> float | None:
@@ -61,6 +67,16 @@ def threshold_for_score(
     rows the same is not looked at. `repeats` says how often each row stands in the parts.
     """
     blocks = _blocks(seen)
+    found = _table(blocks, metric, default)
+    table = np.array(list(found.values()))
+    if not np.isfinite(table[0]).all() or not _is_gain(table, len(blocks) / repeats):
+        return None
+    best = int(np.argmax(table.mean(axis=1)))
+    return list(found)[best] if best else None
+
+
+def _table(blocks: Sequence[Block], metric: Metric, default: float) -> dict[float, list[float]]:
+    """Return the scores of all parts at each threshold, the default one first."""
     ordered = np.sort(np.concatenate([block.scores for block in blocks]))
     found = {default: [block.score(metric, default) for block in blocks]}
 
@@ -74,11 +90,7 @@ def threshold_for_score(
 
     look(SHARES)
     look(_closer(ordered, found))
-    table = np.array(list(found.values()))
-    if not np.isfinite(table[0]).all() or not _is_gain(table, len(blocks) / repeats):
-        return None
-    best = int(np.argmax(table.mean(axis=1)))
-    return list(found)[best] if best else None
+    return found
 
 
 def _closer(ordered: Array, found: Mapping[float, Sequence[float]]) -> Array:

@@ -25,7 +25,7 @@ from automl_admm.pipelines.thresholds.by_group import (
     Thresholds,
     choose_group_thresholds,
 )
-from automl_admm.pipelines.thresholds.by_score import threshold_for_score
+from automl_admm.pipelines.thresholds.by_score import best_at_thresholds, threshold_for_score
 from automl_admm.pipelines.thresholds.class_costs import (
     ClassCosts,
     at_temperature,
@@ -287,6 +287,14 @@ def bar_of(thresholds: Thresholds, rows: Table, rule: GroupRule | None) -> Cut:
     if not thresholds.by_group or rule is None:
         return thresholds.cut
     return thresholds.of_rows(rule.names(rows.X))
+
+
+def best_score(metric: Metric, seen: Seen) -> float:
+    """Return the score of a fold, of decisions between two classes that at the best threshold."""
+    response = response_of(seen.pipeline)
+    if not seen.by_decisions or not response or not _has_two_sides(seen):
+        return seen.score
+    return best_at_thresholds(metric, seen, DEFAULTS[response])
 
 
 def scores_of(pipeline: Any, rows: Table) -> Array:

@@ -49,8 +49,8 @@ class Refit:
     It was fitted on so many `rows`; None are all rows of the search. An `ensemble` of pipelines has
     an evaluation of its own, on their out-of-fold predictions. Better evaluations may have been
     `passed_over`, each with its reason. A certifying run without a test says why it is `untested`.
-    `alone` says why no ensemble was made of it. A model `of_folds` was not fitted on all rows. `walked` is that of a tested
-    ensemble, as it came to the walk.
+    `alone` says why no ensemble was made of it. A model `of_folds` was not fitted on all rows.
+    `walked` is that of a tested ensemble, as it came to the walk.
     """
 
     evaluation: Evaluation
