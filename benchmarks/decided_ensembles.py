@@ -51,7 +51,7 @@ from automl_admm.runs.driving.dispatch import Dispatcher
 from automl_admm.runs.finish.closing import Closing
 from automl_admm.runs.finish.ensemble_fit import read_pool
 from automl_admm.runs.finish.final_fit import Press
-from automl_admm.runs.finish.kept_predictions import KeptPredictions
+from automl_admm.runs.kept_predictions import KeptPredictions
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
 

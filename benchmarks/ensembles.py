@@ -39,8 +39,8 @@ from automl_admm.runs.finish.closing import Closing
 from automl_admm.runs.finish.effort import effort_of, expected_seconds
 from automl_admm.runs.finish.ensemble_fit import EnsembleFit, read_pool
 from automl_admm.runs.finish.final_fit import Press, Refit
-from automl_admm.runs.finish.kept_predictions import KeptPredictions
 from automl_admm.runs.finish.model_file import load_fitted
+from automl_admm.runs.kept_predictions import KeptPredictions
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import Preparation, prepare
 

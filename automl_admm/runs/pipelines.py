@@ -35,7 +35,6 @@ from automl_admm.runs.finish.fallback_model import (
 )
 from automl_admm.runs.finish.final_fit import Fitter, Press, Refit, refit_best
 from automl_admm.runs.finish.kept_models import KeptModels
-from automl_admm.runs.finish.kept_predictions import KeptPredictions
 from automl_admm.runs.finish.no_success import best_or_raise, is_interrupted
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import PassedOver, if_better, not_certified
@@ -43,6 +42,7 @@ from automl_admm.runs.finish.reserve import reserve_of
 from automl_admm.runs.finish.run_files import note_passed_over, write_model
 from automl_admm.runs.finish.script.pipeline_script import write_script
 from automl_admm.runs.finish.ways import FoldWays, Ways
+from automl_admm.runs.kept_predictions import KeptPredictions
 from automl_admm.runs.prepare.assembly import build_executor, title_of_executor
 from automl_admm.runs.prepare.baseline import fix_bounds
 from automl_admm.runs.prepare.preparation import Preparation, aim_again

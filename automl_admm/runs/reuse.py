@@ -17,19 +17,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.evaluations import REUSED, Evaluation
-from automl_admm.pipelines.ensembles.task import evaluate_predictions
 from automl_admm.plugins.records import Constraint
-from automl_admm.runs.finish.kept_predictions import (
-    Answers,
-    DamagedPredictionsError,
-    KeptPredictions,
-    RoundedPredictionsError,
-    are_probabilities,
-)
+from automl_admm.runs.kept_predictions import Answers, RoundedPredictionsError
+from automl_admm.runs.measured_anew import measure_anew, read_answers
 from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.prepare.reused import Reused, ReusedRun
@@ -47,8 +39,6 @@ NEEDED: Mapping[str, str] = {
     "software": "the versions",
     "components": "the components",
 }
-# Times of an evaluation; everything else in its details is about its score.
-TIMES = ("fit_seconds", "predict_seconds", "work_seconds", "slowdown", "steps", "ended")
 # The share of the time budget that computing anew may take.
 SHARE = 0.1
 logger = logging.getLogger(__name__)
@@ -218,22 +208,15 @@ class _Other:
         if answers is None:
             return None
         try:
-            found = evaluate_predictions(self.prepared.work, answers.predictions, answers.scores)
+            found = measure_anew(self.prepared, one, answers, costs)
         except Exception as problem:  # noqa: BLE001 - a user's scorer or limit may raise anything
             logger.info("evaluation %d of '%s': %s", one.number, self.name, problem)
             self._leave("whose predictions this metric or limit does not take", 1)
             return None
-        pairs = zip(self.prepared.constraints, found.constraints, strict=True)
-        values = tuple(
-            value if c.is_told else float(costs[c.limit.name] or 0.0) for c, value in pairs
-        )
-        if not all(map(math.isfinite, (found.loss, *values))):
+        if found is None:
             self._leave("without a finite loss or limit", 1)
             return None
-        times = {name: one.details[name] for name in TIMES if name in one.details}
-        changes = {"loss": found.loss, "constraints": values}
-        details = {**times, **found.details}
-        return self._marked(one, is_computed=True, details=details, **changes)
+        return self._marked(found, is_computed=True)
 
     def _answers(self, one: Evaluation) -> Answers | None:
         """Return its kept answers, if they are as measured; else count it with the reason."""
@@ -248,15 +231,6 @@ class _Other:
 
     def _usable(self, one: Evaluation) -> Answers | None:
         """Return its kept answers, if they are whole and there is time for them."""
-        work = self.prepared.work
-        rows = np.concatenate([valid for _, valid in work.splits])
         if time.monotonic() > self.until:
             return None
-        try:
-            found = KeptPredictions(self._folder.predictions, (), ()).read_exactly(one, rows)
-        except DamagedPredictionsError:
-            return None
-        classes = work.table.classes
-        given = found.predictions
-        is_usable = given.ndim == 1 if classes is None else are_probabilities(given, len(classes))
-        return found if is_usable else None
+        return read_answers(self.prepared, self._folder, one)

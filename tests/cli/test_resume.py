@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -290,3 +291,54 @@ def test_an_estimator_goes_on_in_its_work_dir(table: Path, grammar: Path, tmp_pa
         )
     with pytest.raises(ValueError, match="set work_dir"):
         AutoMLClassifier(warm_start=True).fit(X, y)
+
+
+@pytest.fixture
+def noisy(tmp_path: Path) -> Path:
+    """Rows whose classes overlap, so that every threshold pays for one rate by the other."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(900, 3)), columns=["a", "b", "c"])
+    frame["buys"] = np.where(frame["a"] + 0.8 * rng.normal(size=900) > 0.8, "yes", "no")
+    path = tmp_path / "noisy.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def within(fpr: str, recall: str) -> tuple[str, ...]:
+    return "--constraint", f"fpr <= {fpr}", "--constraint", f"recall >= {recall}"
+
+
+def test_thresholds_are_chosen_anew_for_changed_limits(
+    run: Any, noisy: Path, grammar: Path, tmp_path: Path
+) -> None:
+    """Those of the log are for the limits of then: judged by them, a good pipeline is outside."""
+    usual = ("--target", "buys", "--grammar", grammar, "--cv=2", "--executor", "inline", "-q")
+    strict, loose = within("0.01", "0.95"), within("0.2", "0.5")
+    asked = ("fit", noisy, *usual, "--max-evaluations", "3")
+    assert run(*asked, *strict, "--out", "changed").code == 5
+    more = ("resume", "changed", "--max-evaluations", "4", "--executor", "inline", "-q")
+    done = run(*more, *loose, "--allow-changed")
+    assert done.code == 0, done.err
+    assert run(*asked, *loose, "--out", "fresh").code == 0
+    pairs = zip(rows(tmp_path / "changed")[:3], rows(tmp_path / "fresh"), strict=True)
+    for changed, fresh in pairs:
+        assert (changed.key, changed.loss) == (fresh.key, fresh.loss)
+        assert changed.constraints == fresh.constraints
+        assert changed.details["threshold"] == fresh.details["threshold"]
+
+
+def test_what_has_no_kept_predictions_is_evaluated_again_for_changed_limits(
+    run: Any, noisy: Path, grammar: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    usual = ("--target", "buys", "--grammar", grammar, "--cv=2", "--executor", "inline", "-q")
+    asked = ("fit", noisy, *usual, "--max-evaluations", "3", *within("0.01", "0.95"))
+    assert run(*asked, "--out", "changed").code == 5
+    gone = rows(tmp_path / "changed")[1]
+    (tmp_path / "changed" / "predictions" / f"{gone.number}.npz").unlink()
+    more = ("resume", "changed", "--max-evaluations", "4", "--executor", "inline", "-q")
+    done = run(*more, *within("0.2", "0.5"), "--allow-changed")
+    assert done.code == 0, done.err
+    assert "the best of these are tried first: 1 of 3" in caplog.text
+    found = {one.key: one for one in rows(tmp_path / "changed")}
+    assert found[gone.key].constraints[0] <= 0.2
+    assert found[gone.key].number > gone.number

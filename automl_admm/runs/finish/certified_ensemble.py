@@ -15,11 +15,11 @@ from automl_admm.runs.finish.certification import Examined
 from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.runs.finish.ensemble_fit import OVERHEADS, Chosen, EnsembleFit, read_pool
 from automl_admm.runs.finish.final_fit import Press, Refit
-from automl_admm.runs.finish.kept_predictions import KeptPredictions
 from automl_admm.runs.finish.of_folds import OfFolds
 from automl_admm.runs.finish.passed_over import PassedOver
 from automl_admm.runs.finish.walk_fits import Bench
 from automl_admm.runs.finish.ways import Expect, with_costs
+from automl_admm.runs.kept_predictions import KeptPredictions
 from automl_admm.runs.prepare.preparation import Preparation
 
 # Rows set aside test it, so fewer candidates are enough here.

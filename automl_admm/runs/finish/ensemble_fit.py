@@ -25,13 +25,13 @@ from automl_admm.pipelines.thresholds.by_group import Thresholds, thresholds_at
 from automl_admm.runs.driving.dispatch import TaskKind
 from automl_admm.runs.finish.ensemble import Ensemble, Member
 from automl_admm.runs.finish.final_fit import Press, Refit
-from automl_admm.runs.finish.kept_predictions import (
+from automl_admm.runs.finish.passed_over import say_end, worse_than_unseen
+from automl_admm.runs.finish.ways import Expect
+from automl_admm.runs.kept_predictions import (
     DamagedPredictionsError,
     KeptPredictions,
     are_probabilities,
 )
-from automl_admm.runs.finish.passed_over import say_end, worse_than_unseen
-from automl_admm.runs.finish.ways import Expect
 from automl_admm.runs.prepare.preparation import Preparation
 
 # With fewer successes a choice among them says little more than chance; of more the best do.

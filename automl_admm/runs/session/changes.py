@@ -42,12 +42,14 @@ class Changes:
     """The changes, a line each, and their effect on the evaluations made before.
 
     If the `space` changed, the evaluations have to be read anew from their texts. They are `void`
-    if they were measured on other rows, or if another quantity was measured.
+    if they were measured on other rows, or if another quantity was measured. With other `bounds`
+    their decision thresholds were chosen for what is not asked any more.
     """
 
     lines: tuple[str, ...] = ()
     space: bool = False
     void: bool = False
+    bounds: bool = False
 
 
 def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
@@ -68,6 +70,7 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
         lines=(*data, *measured, *limits, *grammar),
         space=is_other_space,
         void=bool(data or measured) or names[0] != names[1],
+        bounds=bool(limits),
     )
 
 

@@ -17,6 +17,7 @@ from automl_admm.core.protocols import Store
 from automl_admm.core.run import RunResult, RunState
 from automl_admm.execution.task_folders import remove_tree, temporary_folder
 from automl_admm.runs.driving.logbook import Past
+from automl_admm.runs.measured_anew import decide_anew
 from automl_admm.runs.prepare.baseline import keep_bounds
 from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation, aim_again
@@ -82,10 +83,10 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
             prepared = replace(prepared, reused=Reused(earlier=earlier_runs))
             if changes.void:
                 remove_tree(folder.predictions)
-            if changes.space or changes.void:
+            if changes.space or changes.void or changes.bounds:
                 knows_kept = _may_know_rows_kept(prepared, before)
                 prepared, known = _carry_over(
-                    store, known, prepared, changes, knows_kept=knows_kept
+                    folder, store, known, prepared, changes, knows_kept=knows_kept
                 )
             _remove_leftovers(folder)
         past = _past(known, prepared) if before else _begin_with_reused(store, prepared)
@@ -159,6 +160,7 @@ def _may_know_rows_kept(prepared: Preparation, before: Mapping[str, Any]) -> boo
 
 
 def _carry_over(
+    folder: RunFolder,
     store: SqliteStore,
     known: Sequence[Evaluation],
     prepared: Preparation,
@@ -166,23 +168,33 @@ def _carry_over(
     *,
     knows_kept: bool,
 ) -> tuple[Preparation, Sequence[Evaluation]]:
-    """Keep the still meaningful part of the store.
+    """Keep the still meaningful part of the store, with thresholds for the limits of now.
 
     If nothing is left, the best known pipelines are the starting points, unless they are the best
     on rows that are now kept from the search: no proof and no score on those could be trusted.
     """
     pipelines = prepared.grammar.pipelines
     kept = [] if changes.void else read_anew(known, pipelines)
+    lost: Sequence[Evaluation] = known if changes.void else ()
+    if kept and changes.bounds and prepared.work.chooses_thresholds:
+        decided = decide_anew(prepared, folder, kept)
+        kept, lost = list(decided.kept), decided.lost
     store.begin_anew(kept)
-    if not changes.void:
+    if not lost:
         return prepared, kept
+    if not changes.void:
+        told = (
+            "thresholds are chosen anew for the changed limits; evaluations without kept "
+            "predictions go, and the best of these are tried first: %d of %d"
+        )
+        logger.warning(told, len(lost), len(known))
     if knows_kept:
         logger.warning(
             "the search begins without the pipelines of the sessions before: they were chosen on "
             "rows that it may not see now."
         )
         return prepared, kept
-    starts = dict.fromkeys((*prepared.starts, *best_texts(known, pipelines)))
+    starts = dict.fromkeys((*prepared.starts, *best_texts(lost, pipelines)))
     return replace(prepared, starts=tuple(starts)), kept
 
 

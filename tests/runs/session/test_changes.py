@@ -89,6 +89,7 @@ def test_each_change_is_told(now: dict[str, Any], line: str, space: bool, void: 
     assert len(changes.lines) == 1
     assert line in changes.lines[0]
     assert (changes.space, changes.void) == (space, void)
+    assert changes.bounds == line.startswith("limits")
     assert line in str(refuse(changes, Path("run")))
     told = refuse(changes, Path("run"))
     assert "--allow-changed" in told.on_command_line(FLAGS)

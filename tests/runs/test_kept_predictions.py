@@ -14,8 +14,8 @@ from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished
 from automl_admm.core.space import Candidate, Selection
 from automl_admm.pipelines.cross_validation import PREDICTIONS
-from automl_admm.runs.finish import kept_predictions
-from automl_admm.runs.finish.kept_predictions import (
+from automl_admm.runs import kept_predictions
+from automl_admm.runs.kept_predictions import (
     DamagedPredictionsError,
     KeptPredictions,
     are_probabilities,
