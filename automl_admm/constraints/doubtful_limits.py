@@ -43,7 +43,9 @@ def _kept_by_all(one: Constraint) -> str | None:
 def _without_room(one: Constraint) -> str | None:
     """Tell a cost that has to be at the least that it can be, as a time of 0."""
     limit, declared = one.limit, one.declared
-    if one.kind != "measured" or limit.at_least or declared is None or declared.highest is not None:
+    if one.kind == "statistical" or limit.at_least:
+        return None
+    if declared is None or declared.highest is not None:
         return None
     if one.of_baseline is not None or limit.bound != declared.lowest:
         return None

@@ -6,21 +6,30 @@ import math
 
 from automl_admm.constraints.syntax import WrittenLimit
 from automl_admm.core.errors import ConfigurationError
+from automl_admm.plugins.records import ConstraintPlugin
 
 SHARES = (0.0, 1.0)
 
 
-def check_percentage(written: WrittenLimit, kind: str, highest: float | None) -> None:
-    """Raise on a percentage of what is no share, as a time or a memory is none."""
-    if not written.is_percent or written.of_baseline or highest is not None:
-        return
-    if kind == "statistical":  # of errors in the unit of the target, that may be money or percent
+def check_percentage(written: WrittenLimit, plugin: ConstraintPlugin) -> None:
+    """Raise on a percentage of what is no share, as a time or an error in the target's unit."""
+    if not written.is_percent or written.of_baseline or not _is_no_share(plugin):
         return
     part, whole = _said(written, written.bound), _said(written, 100 * written.bound)
     raise ConfigurationError(
         f"the limit '{whole} %' is a percentage, and '{written.name}' is no share of anything.",
         hint=f"Write '{whole}', or '{part} * baseline' to compare with the first pipeline.",
     )
+
+
+def _is_no_share(plugin: ConstraintPlugin) -> bool:
+    """Return True for a cost, and for an error of a quantity; a negated one is 0 at best.
+
+    A share of a plugin need not say that it is at most 1.
+    """
+    if plugin.highest is not None:
+        return plugin.highest <= 0.0
+    return plugin.kind != "statistical" or plugin.target == "a quantity"
 
 
 def check_bound(written: WrittenLimit, lowest: float | None, highest: float | None) -> None:
@@ -50,7 +59,7 @@ def _refuse(written: WrittenLimit, edge: str, cure: str) -> None:
 def _cure(written: WrittenLimit, lowest: float | None, highest: float) -> str:
     """Say what was meant: percent for a share, or a negated error written without its sign."""
     bound = written.bound
-    if (lowest, highest) == SHARES and bound <= 100:
+    if (lowest, highest) == SHARES and bound <= 100 and not written.is_percent:
         return f"Write '{_said(written, bound / 100)}' for {bound:g} %."
     if highest == 0:
         return f"Write '{written.name} >= {-bound:g}': it is an error with its sign turned."

@@ -229,7 +229,7 @@ def constraint_of(
     _check_task(written, plugin, task)
     plugin = _with_options(written, plugin)
     _check_groups(written, plugin)
-    check_percentage(written, plugin.kind, plugin.highest)
+    check_percentage(written, plugin)
     check_bound(written, plugin.lowest, plugin.highest)
     is_grouped = bool(written.columns) and plugin.columned is None and plugin.changing is None
     groups = Grouping(written.columns, written.least) if is_grouped else None

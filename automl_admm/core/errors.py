@@ -168,6 +168,10 @@ class LimitWarning(UserWarning):
     """A limit that nobody seems to mean, that these rows cannot prove, or that new rows broke."""
 
 
+class NewValuesWarning(UserWarning):
+    """Rows to predict hold categories that no training row had: a model knows nothing of them."""
+
+
 class VersionWarning(UserWarning):
     """A model comes from another version of scikit-learn, and may predict otherwise."""
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
+
+import numpy as np
+
+from automl_admm.data.ingest.forms.words import JOINT
 
 # The key in the manifest of a model.
 LEVELS = "levels"
@@ -17,16 +22,22 @@ LONGEST_SHOWN = 40
 
 
 def find_levels(X: Any, columns: Sequence[Any]) -> dict[str, list[str]]:
-    """Return the categories of columns of a frame as texts; of an array, nothing."""
+    """Return the categories of columns of a frame as texts, and the tags; of an array, nothing."""
     if not hasattr(X, "columns"):
         return {}
-    found = {str(name): _texts(X[name]).unique() for name in columns}
+    found = {str(name): set(chain(*_places(X[name])[1])) for name in columns}
     return {name: sorted(some) for name, some in found.items() if len(some) <= MOST_LEVELS}
 
 
-def _texts(column: Any) -> Any:
-    """Return the values that are there, as texts."""
-    return column.dropna().astype(object).map(str)
+def _places(column: Any) -> tuple[Any, list[list[str]]]:
+    """Return the place of each cell among all distinct ones, −1 for none, and the texts of these.
+
+    A cell of tags has several, any other one.
+    """
+    import pandas as pd
+
+    places, values = pd.factorize(column)
+    return places, [str(value).split(JOINT) for value in values]
 
 
 @dataclass
@@ -54,13 +65,14 @@ class NewLevels:
     def add(self, frame: Any) -> None:
         """Count the rows of a part."""
         for name in self.known.keys() & set(getattr(frame, "columns", ())):
-            values = _texts(frame[name])
-            new = values[~values.isin(self.known[name])]
+            places, values = _places(frame[name])
+            strange = [[t for t in texts if t not in self.known[name]] for texts in values]
+            new = [place for place, texts in enumerate(strange) if texts]
             count = self.counts.setdefault(name, _Count())
-            count.present += len(values)
-            count.new += len(new)
-            if len(new) and not count.example:
-                count.example = new.iloc[0]
+            count.present += int((places >= 0).sum())
+            if new:
+                count.new += int(np.isin(places, new).sum())
+                count.example = count.example or strange[new[0]][0]
 
     def lines(self) -> Iterator[str]:
         """Yield a sentence for each of the worst columns with many new values."""

@@ -19,7 +19,7 @@ from automl_admm.core.errors import StoreError
 ROOT = Path(__file__).parents[2]
 OLD_RUNS = ROOT / "tests" / "runs" / "old_run"
 PAGE = ROOT / "docs" / "reference" / "read_run.md"
-LIMITS = ("size_mb <= 0", "recall >= 0.1", "recall <= 0.99")
+LIMITS = ("size_mb <= 1e-9", "recall >= 0.1", "recall <= 0.99")
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
 
 

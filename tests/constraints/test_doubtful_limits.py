@@ -39,6 +39,7 @@ def doubts(*limits: Any) -> list[str]:
         ("fpr <= 1", "is kept by every model: 'fpr' is never above 1, and is only reported"),
         ("recall >= 0 %", "is kept by every model: 'recall' is never below 0"),
         ("serve_mb <= 0", "'serve_mb <= 0' leaves no room: 'serve_mb' is never below 0."),
+        ("size_mb <= 0", "leaves no room"),
         ("size_mb >= 0", "is kept by every model: 'size_mb' is never below 0"),
     ],
 )

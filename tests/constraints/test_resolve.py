@@ -93,6 +93,8 @@ def test_what_cannot_be_limited_is_told(text: str, kind: type[Exception], says: 
         ("neg_mean_absolute_error <= 3", "always holds: .*Write 'neg_mean_absolute_error >= -3'"),
         ("latency_us >= -1", "always holds: 'latency_us' is never below 0"),
         ("serve_mb <= 300 %", "'serve_mb' is no share of anything. Write 'serve_mb <= 300', or"),
+        ("neg_mean_absolute_error >= -20 %", "Write 'neg_mean_absolute_error >= -20', or"),
+        ("fpr <= 120 %", "'fpr <= 1.2' always holds: 'fpr' is never above 1. Write less than 1.$"),
         ("columns <= 50 %", r"Write 'columns <= 50', or 'columns <= 0.5 \* baseline'"),
     ],
 )
@@ -145,3 +147,17 @@ def test_a_plugin_has_a_function_or_a_grouped_one() -> None:
     for given in ({}, {"function": lambda e: 1.0, "grouped": lambda e, groups: 1.0}):
         with pytest.raises(PluginError, match="one of function, grouped, numbered"):
             ConstraintPlugin(name="one", summary="one", **given)
+
+
+ERRORS = ("mae", "rmse", "bias", "max_error", "interval_width_90", "abs_error_quantile_90")
+
+
+@pytest.mark.parametrize("name", [*ERRORS, "mae_gap[sex]", "max_mae[sex]"])
+def test_a_percentage_of_an_error_in_the_unit_of_the_target_is_refused(name: str) -> None:
+    with pytest.raises(ConfigurationError, match="is no share of anything"):
+        constraint(f"{name} <= 5 %")
+
+
+@pytest.mark.parametrize("limit", ["errors_above_5 <= 5 %", "r2 >= 50 %", "mae <= 50 % * baseline"])
+def test_a_percentage_of_a_share_or_of_a_baseline_is_none_of_these(limit: str) -> None:
+    assert constraint(limit).limit.name == limit.split(maxsplit=1)[0]

@@ -68,3 +68,11 @@ def test_a_model_without_levels_and_an_array_tell_nothing() -> None:
     new.add(pd.DataFrame({"sex": ["x"]}))
     assert list(new.lines()) == []
     assert find_levels(pd.DataFrame({"sex": ["x"]}).to_numpy(), [0]) == {}
+
+
+def test_of_tags_each_one_is_known_in_any_company() -> None:
+    trained = pd.DataFrame({"tags": ["blue\x1fgreen", "red", None]})
+    assert told(trained, pd.DataFrame({"tags": ["red\x1fblue", "green"]})) == []
+    (line,) = told(trained, pd.DataFrame({"tags": ["red\x1fpink", "blue, green", "red"]}))
+    assert line.startswith("2 of 3 cells of column 'tags'")
+    assert "'pink'" in line

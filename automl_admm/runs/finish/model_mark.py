@@ -12,10 +12,14 @@ from automl_admm.core.run import FallbackKind
 def tell_mark(manifest: Mapping[str, Any]) -> str | None:
     """Say in a line what is wrong with a model that was saved for want of a better one."""
     if manifest.get("fallback") == FallbackKind.CONSTANT:
-        return "the model is a constant, which tells no rows apart: no evaluation of its run ended."
+        told = "the model is a constant, which tells no rows apart"
+        return f"{told}: no pipeline was evaluated and fitted in time. Give its run more time."
     if manifest.get("fallback") is not None:
         rows = manifest.get("rows")
-        return f"the model is a makeshift one, fitted on {rows} rows: no evaluation ended in time."
+        return (
+            f"the model is a makeshift one, fitted on {rows} rows: no other was evaluated and "
+            "fitted in time. Give its run more time."
+        )
     if (only := manifest.get(ONE_CLASS)) is not None:
         return f"the model gives every row the class '{only}': it tells nothing apart."
     if manifest.get("certified"):

@@ -46,7 +46,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
     content = read_regular(fitted)
     write_atomically(folder.model, content)
     prepared, refit = outcome.preparation, outcome.refit
-    table, ensemble = prepared.work.table, refit.ensemble
+    table, context, ensemble = prepared.work.table, prepared.work.context, refit.ensemble
     is_single = outcome.fallback is None and ensemble is None
     manifest = {
         "sha256": hashlib.sha256(content).hexdigest(),
@@ -77,8 +77,8 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "held_out_decisions": dict(refit.measured.held_out_decisions),
         "few_found": explain_few_found(outcome),
         "columns": [str(one.name) for one in prepared.ingest.readings if not one.is_left_out],
-        "text_columns": [str(name) for name in prepared.work.context.categorical],
-        LEVELS: find_levels(table.X, prepared.work.context.categorical),
+        "text_columns": [str(name) for name in context.categorical],
+        LEVELS: find_levels(table.X, (*context.categorical, *context.tags)),
         "schema": prepared.schema.describe(),
         **_decimal_commas(prepared.config),
         **prepared.ingest.as_content(),

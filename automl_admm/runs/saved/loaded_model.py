@@ -12,9 +12,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from automl_admm.core.errors import VersionWarning
+from automl_admm.core.errors import (
+    FallbackWarning,
+    LimitWarning,
+    NewValuesWarning,
+    VersionWarning,
+)
+from automl_admm.data.trained_levels import NewLevels
 from automl_admm.pipelines.labels import accuracy_of_decided, leaves_undecided
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model, tell_version
+from automl_admm.runs.finish.model_mark import tell_mark
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.store.run_folder import RunFolder
 
@@ -56,6 +63,10 @@ class LoadedModel(BaseEstimator):  # type: ignore[misc]
 
     def _answer(self, method: str, X: Any) -> Any:
         rows = self.pipeline_rows(X)
+        new_levels = NewLevels.of_model(self.description)
+        new_levels.add(rows)
+        for line in new_levels.lines():
+            warnings.warn(line, NewValuesWarning, stacklevel=3)
         with rows_for_the_model():
             return getattr(self.pipeline, method)(rows)
 
@@ -128,6 +139,9 @@ def load(folder: str | PathLike[str]) -> LoadedClassifier | LoadedRegressor:
     rows, pipeline = TrainedRows.of_model(manifest), load_model(run)
     if (line := tell_version(manifest)) is not None:
         warnings.warn(line, VersionWarning, stacklevel=2)
+    if (mark := tell_mark(manifest)) is not None:
+        kind = LimitWarning if manifest.get("fallback") is None else FallbackWarning
+        warnings.warn(mark, kind, stacklevel=2)
     if manifest["classes"] is None:
         return LoadedRegressor(pipeline, rows, manifest)
     return LoadedClassifier(pipeline, rows, manifest)

@@ -250,7 +250,8 @@ def test_after_an_interrupt_of_the_search_no_ensemble_is_fitted() -> None:
     prepared = type("Prepared", (), {"config": config, "aside": None})
     ending: Any = type("Ending", (), {"prepared": prepared, "closing": Closing(None)})
     ending.result = result
-    assert pipelines._ensemble(ending, None, None) is None  # type: ignore[arg-type]
+    single: Any = object(), object()
+    assert pipelines._ensemble(ending, *single) == single
 
 
 # --- limits --------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.inspection import permutation_importance
 
 import automl_admm
 from automl_admm import AutoMLClassifier, AutoMLRegressor
-from automl_admm.core.errors import DataError, StoreError
+from automl_admm.core.errors import DataError, LimitWarning, NewValuesWarning, StoreError
 
 SEARCH = {
     "grammar": "tiny",
@@ -164,3 +165,21 @@ def test_the_manifest_names_the_types_to_trust(kept: Path) -> None:
     plain = skops.io.load(kept / "model.skops", trusted=trusted)
     assert trusted == skops.io.get_untrusted_types(file=kept / "model.skops")
     assert plain.predict(people()).tolist() == automl_admm.load(kept).predict(people()).tolist()
+
+
+def test_new_values_and_the_mark_of_a_model_are_warnings_in_python(tmp_path: Path) -> None:
+    frame = people()
+    search = AutoMLClassifier(
+        **SEARCH, work_dir=tmp_path / "run", constraints=["latency_us <= 1e-6"],
+        on_infeasible="closest",
+    )  # fmt: skip
+    search.fit(frame, np.where(frame["age"] > 50, "yes", "no"))
+    with pytest.warns(LimitWarning, match="outside the limits of its run"):
+        model = automl_admm.load(tmp_path / "run")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        known = model.predict(frame)
+    with pytest.warns(NewValuesWarning, match="160 of 160 cells of column 'code'") as caught:
+        model.predict(frame.assign(code="new"))
+    assert {Path(one.filename).name for one in caught} == {Path(__file__).name}
+    assert len(known) == len(frame)

@@ -57,7 +57,7 @@ def recognise_duration(column: Any) -> Facts | None:
     kind = kind_of_cells(column)
     if kind in TYPED:
         first = column.dropna().head(1)
-        return {"is_short": False, "example": str(first.iloc[0])} if len(first) else None
+        return _facts(str(first.iloc[0]), has_seconds=kind != "time") if len(first) else None
     if kind != "string" or not some_are(column, _is_like):
         return None
     cells = cells_of(column)
@@ -69,8 +69,16 @@ def recognise_duration(column: Any) -> Facts | None:
     if missing is None:
         return None
     example = cells.distinct[int(np.flatnonzero(~np.isnan(seconds))[0])]
-    facts: dict[str, Any] = {"is_short": is_short, "example": example}
+    clocks = [found for text in cells.distinct if (found := CLOCKS.fullmatch(text))]
+    has_seconds = bool(clocks) and all(found["c"] is not None for found in clocks)
+    facts = _facts(example, is_short=is_short, has_seconds=has_seconds)
     return facts | ({"missing": missing} if missing else {})
+
+
+def _facts(example: str, *, has_seconds: bool, is_short: bool = False) -> dict[str, Any]:
+    """Return the facts; with `has_seconds` every clock has them, and `11:16` may be anything."""
+    facts = {"is_short": is_short, "example": example}
+    return facts | ({"has_seconds": True} if has_seconds else {})
 
 
 def _is_like(text: str) -> bool:
@@ -129,11 +137,24 @@ def read_duration(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
         found = np.array([_of_type(value) for value in cells.distinct], dtype=float)
         return {"": series_like(column, cells.spread(found))}
     texts = list(map(str, cells.distinct))
-    found = np.array([_seconds(text, is_short=facts["is_short"]) for text in texts], dtype=float)
+    found = np.array([_as_in_training(text, facts) for text in texts], dtype=float)
     is_gap = known_missing(facts)
     lost = [bool(np.isnan(f)) and not is_gap(t) for f, t in zip(found, texts, strict=True)]
     refuse_unread(column, cells, lost, held, HINT, place)
     return {"": series_like(column, cells.spread(found))}
+
+
+def _as_in_training(text: str, facts: Facts) -> float:
+    """Return the seconds of a later text; NaN for one that training leaves open.
+
+    Beside `1:02:03` alone, `11:16` may be minutes and seconds or hours and minutes; and `59:30` is
+    no time of a column of hours and minutes.
+    """
+    clock = CLOCKS.fullmatch(text)
+    is_open = clock is not None and clock["c"] is None and clock["half"] is None
+    if is_open and (facts.get("has_seconds") or (not facts["is_short"] and _is_beyond_hours(text))):
+        return np.nan
+    return _seconds(text, is_short=facts["is_short"])
 
 
 def _of_type(value: Any) -> float:

@@ -72,3 +72,32 @@ def test_every_type_of_the_same_durations_reads_alike(values):
     for cells in (typed, typed.astype(object), typed.astype("duration[us][pyarrow]"), texts):
         for facts in (None, recognise_duration(typed)):
             assert read(cells, facts).tolist() == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("trained", "later"),
+    [
+        (["2:09:36", "0:11:16"], "11:16"),  # minutes and seconds, or hours and minutes?
+        ([dt.timedelta(minutes=11)], "11:16"),
+        (["12:30", "13:00"], "55:44"),  # no time of a column of hours and minutes
+    ],
+)
+def test_a_clock_that_training_leaves_open_is_refused(trained, later):
+    facts = recognise_duration(column(*trained))
+    with pytest.raises(DataError, match=f"holds '{later}'"):
+        read(column(trained[0] if isinstance(trained[0], str) else "0:11:00", later), facts)
+
+
+@pytest.mark.parametrize(
+    ("trained", "later", "seconds"),
+    [
+        (["12:30", "59:59"], "1:02:03", 3723),
+        (["12:30", "13:00"], "12:30:15", 45015),
+        (["2:09:36"], "3 days", 259200),
+        (["2:09:36"], "3:45 PM", 56700),
+        ([dt.time(12, 30)], "12:30", 45000),
+    ],
+)
+def test_a_clock_that_means_one_thing_is_read(trained, later, seconds):
+    facts = recognise_duration(column(*trained))
+    assert read(column(later), facts).tolist() == [seconds]
