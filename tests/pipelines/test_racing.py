@@ -132,3 +132,37 @@ def test_nobody_races_one_outside_the_limits_or_for_a_certificate(tmp_path: Path
 def test_it_can_be_switched_off(tmp_path: Path) -> None:
     result = run_pipelines(prepared_for(tmp_path, racing=False)).result
     assert [len(one.details["scores"]) for one in result.evaluations] == [4, 4]
+
+
+def rare(tmp_path: Path, **more: Any) -> Preparation:
+    """One row in eight is positive: at a threshold of half hardly any is called so."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 3))
+    y = np.where(X[:, 0] + 1.5 * rng.normal(size=800) > 2.1, "yes", "no")
+    path = tmp_path / "grammar.lark"
+    path.write_text(GRAMMAR)
+    config = RunConfig(
+        grammar=path, executor="inline", positive="yes", starts=("gaussian_nb()",), **more
+    )
+    return prepare(config, X, y)
+
+
+@pytest.mark.parametrize("scoring", ["balanced_accuracy", "f1"])
+def test_one_whose_threshold_is_chosen_later_races_at_its_best_one(
+    tmp_path: Path, scoring: str
+) -> None:
+    """A rival that is this very pipeline has its scores at the threshold chosen for it."""
+    prepared = rare(tmp_path, scoring=scoring)
+    (candidate,) = prepared.problem.starts[:1]
+    whole = prepared.work.evaluate(candidate, 0, tmp_path)
+    assert whole.details["default_score"] < np.mean(whole.details["scores"]) - 0.02
+    raced = prepared.work.evaluate(candidate, 0, tmp_path, whole.details["scores"])
+    assert "folds_left" not in raced.details
+    assert (raced.loss, raced.details["scores"]) == (whole.loss, whole.details["scores"])
+
+
+def test_one_that_is_behind_at_every_threshold_is_stopped(tmp_path: Path) -> None:
+    prepared = rare(tmp_path, scoring="balanced_accuracy")
+    (candidate,) = prepared.problem.starts[:1]
+    raced = prepared.work.evaluate(candidate, 0, tmp_path, (0.96, 0.97, 0.95, 0.96))
+    assert raced.details["folds_left"] == 3
