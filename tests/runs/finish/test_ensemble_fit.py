@@ -22,6 +22,7 @@ from automl_admm.cli.main import main
 from automl_admm.core.protocols import Finished
 from automl_admm.core.run import Stop, StopReason
 from automl_admm.pipelines.as_code import undecided
+from automl_admm.pipelines.ensembles.task import EnsembleResult
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs import pipelines
 from automl_admm.runs.finish.closing import Closing
@@ -156,11 +157,28 @@ def test_without_the_option_the_single_pipeline_ships(
     assert found.ensemble_ is None
     assert found.best_text_ == run[0].ensemble_["single"]["pipeline"]
     assert manifest_of(tmp_path / "single")["ensemble"] is None
+    assert manifest_of(tmp_path / "single")["alone"] is None
 
 
-def test_few_evaluations_give_no_ensemble(grammar: Path) -> None:
-    found = search(grammar, max_evaluations=FEWEST - 1).fit(X, WORDS)
-    assert found.ensemble_ is None
+def test_few_evaluations_give_no_ensemble_and_that_is_said(grammar: Path, tmp_path: Path) -> None:
+    found = search(grammar, max_evaluations=FEWEST - 1, racing=False, work_dir=tmp_path / "run")
+    assert found.fit(X, WORDS).ensemble_ is None
+    told = f"{FEWEST - 1} of the evaluations can be in one, and {FEWEST} are needed"
+    assert manifest_of(tmp_path / "run")["alone"] == told
+
+
+def test_a_gain_that_is_none_is_said(
+    run: tuple[Any, Path], grammar: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
+    read = EnsembleResult.from_json
+
+    def without_gain(found: Any) -> EnsembleResult:
+        return read(found | {"gain": -0.25, "error": 0.125})
+
+    monkeypatch.setattr(EnsembleResult, "from_json", without_gain)
+    assert gone_on(grammar, run, tmp_path / "run").ensemble_ is None
+    told = "the best average gains -0.25 ± 0.12 on rows that did not choose it"
+    assert manifest_of(tmp_path / "run")["alone"] == told
 
 
 @pytest.mark.fault(
@@ -269,7 +287,9 @@ def test_sizes_add_up_within_a_limit(run: tuple[Any, Path], grammar: Path, tmp_p
     assert manifest_of(tmp_path / "run")["constraints"][limit] <= size
 
 
-def test_an_ensemble_outside_a_limit_as_a_whole_does_not_ship(grammar: Path, caplog: Any) -> None:
+def test_an_ensemble_outside_a_limit_as_a_whole_does_not_ship(
+    grammar: Path, tmp_path: Path, caplog: Any
+) -> None:
     """The cost of an own function does not add up for all that is known: it is measured."""
 
     def members(evaluated: Any) -> float:
@@ -277,9 +297,10 @@ def test_an_ensemble_outside_a_limit_as_a_whole_does_not_ship(grammar: Path, cap
 
     limit = Constraint(Limit("members", 1.0), members)
     with caplog.at_level(logging.WARNING, logger="automl_admm"):
-        found = search(grammar, constraints=[limit]).fit(X, WORDS)
+        found = search(grammar, constraints=[limit], work_dir=tmp_path / "run").fit(X, WORDS)
     assert found.ensemble_ is None
     assert found.feasible_
+    assert manifest_of(tmp_path / "run")["alone"].startswith("the best average is outside the lim")
     (line,) = [record.getMessage() for record in caplog.records]
     assert line.startswith("the single best pipeline ships: the ensemble is outside the limits")
     assert "members" in line
