@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from automl_admm.api.history import history_of
+from automl_admm.api.new_values import levels_of, warn_of_new_values
 from automl_admm.api.parameters import (
     ATTRIBUTES,
     OF_CLASSIFIERS,
@@ -172,7 +173,9 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         checked = validate_data(
             self, checkable(given), dtype=None, ensure_all_finite=False, reset=False
         )
-        return follow(_kept(given, checked), self._schema, self._ingest)
+        rows = follow(_kept(given, checked), self._schema, self._ingest)
+        warn_of_new_values(self._levels, rows)
+        return rows
 
     def _config(self, begun: float) -> RunConfig:
         if not isinstance(self.verbose, bool):
@@ -205,6 +208,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         metric = outcome.preparation.metric
         limits = [constraint.limit for constraint in outcome.preparation.constraints]
         self.best_pipeline_ = outcome.model
+        self._levels = levels_of(outcome)
         self.best_score_ = outcome.score
         self.best_text_ = outcome.best.text
         ensemble = outcome.refit.ensemble

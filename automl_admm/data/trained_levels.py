@@ -22,10 +22,12 @@ LONGEST_SHOWN = 40
 
 
 def find_levels(X: Any, columns: Sequence[Any]) -> dict[str, list[str]]:
-    """Return the categories of columns of a frame as texts, and the tags; of an array, nothing."""
-    if not hasattr(X, "columns"):
-        return {}
-    found = {str(name): set(chain(*_places(X[name])[1])) for name in columns}
+    """Return the categories of columns of a frame as texts, and the tags.
+
+    An array has no names to know them by, nor has a frame whose names are no texts.
+    """
+    names = [name for name in columns if isinstance(name, str)] if hasattr(X, "columns") else []
+    found = {name: set(chain(*_places(X[name])[1])) for name in names}
     return {name: sorted(some) for name, some in found.items() if len(some) <= MOST_LEVELS}
 
 
@@ -59,7 +61,11 @@ class NewLevels:
     @classmethod
     def of_model(cls, manifest: Mapping[str, Any]) -> NewLevels:
         """Begin with the manifest of a model; the first ones have no levels."""
-        levels = manifest.get(LEVELS) or {}
+        return cls.of_levels(manifest.get(LEVELS) or {})
+
+    @classmethod
+    def of_levels(cls, levels: Mapping[str, Sequence[str]]) -> NewLevels:
+        """Begin with the known levels of each column."""
         return cls({name: frozenset(known) for name, known in levels.items()})
 
     def add(self, frame: Any) -> None:
