@@ -332,6 +332,8 @@ def _say_gain(choice: Choice) -> str:
     """Say what an ensemble gains on rows that did not choose it, where that is too little."""
     if not choice.has_several:
         return "no average of several was better on the rows that choose"
+    if not math.isfinite(choice.gain):
+        return "the gain of the best average cannot be told from these folds"
     told = f"the best average gains {choice.gain:+.4g} ± {choice.error:.2g}"
     return f"{told} on rows that did not choose it"
 
