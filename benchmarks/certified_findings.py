@@ -30,6 +30,7 @@ from certified_kinds import COSTS, NAMES, Seen, World, dumped, facts, world
 from sklearn.metrics import r2_score, recall_score
 from threadpoolctl import threadpool_limits
 
+from automl_admm.certify.certificate import Certificate
 from automl_admm.certify.plan import planning
 from automl_admm.certify.walk import verdicts
 from automl_admm.core.space import Array
@@ -86,24 +87,34 @@ def _pair(here: World, seed: int, reference: Mapping[str, float]) -> Record:
         record |= {"plain": facts(here.kinds, plain), "plain_utility": _utility(here, plain)}
     outcome = _fitted(here, seed, texts, 0.95)
     mine = _seen(outcome, here, seed)
-    found = {
+    proof = outcome.certificate
+    if proof is None:  # nothing could be tested, and so nothing is certified
+        record["untested"] = outcome.refit.untested
+    has_oracle = here.task in ("two_classes", "classes") and room == MUCH
+    return record | {
+        "findings": _findings(here, proof),
+        "is_certified": outcome.is_certified,
+        "model": type(_inner(outcome.model)).__name__,
+        "rows": 0 if proof is None else proof.rows,
+        "certified": facts(here.kinds, mine),
+        "certified_utility": _utility(here, mine),
+        "oracle": _oracle(here, mine, limits, seed) if has_oracle else None,
+    }
+
+
+def _findings(here: World, proof: Certificate | None) -> Record:
+    """Return what was found of each kind; without a certificate none was tested."""
+    if proof is None:
+        untested = {"verdict": "untested", "approximate": False, "bound": None, "method": ""}
+        return {kind.text: untested for kind in here.kinds}
+    return {
         kind.text: {
             "verdict": str(finding.verdict),
             "approximate": finding.is_approximate,
             "bound": None if np.isnan(finding.bound) else round(finding.bound, 5),
             "method": finding.method,
         }
-        for kind, finding in zip(here.kinds, outcome.certificate.findings, strict=True)
-    }
-    has_oracle = here.task in ("two_classes", "classes") and room == MUCH
-    return record | {
-        "findings": found,
-        "is_certified": outcome.is_certified,
-        "model": type(_inner(outcome.model)).__name__,
-        "rows": outcome.certificate.rows,
-        "certified": facts(here.kinds, mine),
-        "certified_utility": _utility(here, mine),
-        "oracle": _oracle(here, mine, limits, seed) if has_oracle else None,
+        for kind, finding in zip(here.kinds, proof.findings, strict=True)
     }
 
 
