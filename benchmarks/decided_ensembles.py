@@ -38,7 +38,7 @@ from automl_admm.execution.evidence_files import read_told
 from automl_admm.execution.inline_executor import InlineExecutor
 from automl_admm.pipelines.calibration import Calibration
 from automl_admm.pipelines.ensembles.choice import choose
-from automl_admm.pipelines.ensembles.decided import ERRORS, DecidedRated
+from automl_admm.pipelines.ensembles.decided import WITHIN_LIMITS, DecidedRated
 from automl_admm.pipelines.ensembles.greedy import Losses, Purse, blend, select
 from automl_admm.pipelines.ensembles.rated import Part, Rated
 from automl_admm.pipelines.ensembles.task import evaluate_predictions
@@ -216,11 +216,11 @@ def _decide(found: EvaluationResult, chances: Array) -> Any:
 
 
 def shipped(lines: dict[str, Line], way: str) -> Line:
-    """Return what the rule of a run ships: the ensemble if it gains more than its noise."""
+    """Return what the rule of a run ships: of log loss, the ensemble unless it is clearly worse."""
     single, found = lines["single"], lines[way]
-    errors = ERRORS if way == "log_loss" else 1.0
-    is_better = found.members > 1 and found.gain > errors * found.error
-    return found if is_better and found.validated > single.validated else single
+    noise = (WITHIN_LIMITS if way == "log_loss" else 1.0) * found.error
+    is_better = found.members > 1 and found.gain > noise
+    return found if is_better and found.validated > single.validated + min(noise, 0.0) else single
 
 
 def report(found: Sequence[Line]) -> dict[str, Any]:
@@ -272,13 +272,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--sets", nargs="*")
     parser.add_argument("--evaluations", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--results", type=Path, default=Path("decided_ensembles.jsonl"))
     given = parser.parse_args()
     lines = given.results.read_text().splitlines() if given.results.exists() else []
     found = [Line(**json.loads(line)) for line in lines]
     known = {(one.data, one.seed) for one in found}
-    for seed in range(given.seeds):
+    for seed in range(given.first, given.first + given.seeds):
         for name, X, y in tables(given.data, given.sets):
             if (name, seed) in known:
                 continue

@@ -50,6 +50,7 @@ def test_a_tree_that_grows_on_all_rows_does_not_ship(
     assert "leaves <= 4: 2 in the model that ships: holds" in done.out
 
 
+@pytest.mark.filterwarnings("ignore:the model is outside the limits of its run")
 def test_with_no_smaller_model_the_run_says_that_it_is_outside(
     run: Callable[..., Any], numbers: None, tmp_path: Path
 ) -> None:

@@ -24,7 +24,7 @@ class Choice:
     """An ensemble as counts of the members, its mean gain over single pipelines, and its error.
 
     Losses are compared, so that a gain is positive where the ensemble is better. It counts from
-    so many `errors` on.
+    so many `errors` on, which are below 0 where even a small loss may be taken.
     """
 
     counts: Counts
@@ -34,12 +34,12 @@ class Choice:
 
     @property
     def is_better(self) -> bool:
-        """True for several members that gain more than their noise."""
+        """True for several members that gain more than it takes."""
         return self.has_several and self.gain > self.noise
 
     @property
     def noise(self) -> float:
-        """The gain that may come by chance."""
+        """The gain that may come by chance; below 0, the loss that may be taken."""
         return self.errors * self.error
 
     @property

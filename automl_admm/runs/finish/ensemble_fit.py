@@ -200,12 +200,13 @@ class EnsembleFit:
     def _objection(self, told: EnsembleResult, pool: Pool) -> str | None:
         """Say what it lacks; None if it beats the single one, within limits that predictions tell.
 
-        It has to gain on rows that did not choose it, be it less than its noise. A single pipeline
-        that was not in the pool had no part in the comparison: it has to be beaten by more than the
-        noise here.
+        It has to gain on rows that did not choose it, be it less than its noise, unless the choice
+        may take a loss. A single pipeline that was not in the pool had no part in the comparison:
+        it has to be beaten by more than the noise here.
         """
         found, single = told.evaluation, self.single.evaluation
-        if found is None or not told.choice.gain > 0.0:  # NaN is no gain
+        least = min(told.choice.noise, 0.0)
+        if found is None or not told.choice.gain > least:  # NaN is no gain
             return _say_gain(told.choice)
         pairs = zip(self.prepared.aims, found.constraints, strict=True)
         if not all(math.isnan(value) or limit.holds(value) for limit, value in pairs):
@@ -213,7 +214,7 @@ class EnsembleFit:
         is_inside = is_feasible(single, self.prepared.aims)
         # By the key: what ships has the facts of its own fit in place of those of its folds.
         is_known = any(one.key == single.key for one in pool.evaluations)
-        noise = 0.0 if is_known else told.choice.noise
+        noise = least if is_known else told.choice.noise
         if not is_inside or found.loss < single.loss - noise:
             return None
         return "the best average is not better than the best pipeline on out-of-fold rows"
@@ -271,8 +272,10 @@ class EnsembleFit:
         return Refit(evaluation, measured, ensemble=ensemble), finished
 
     def _is_best(self, refit: Refit) -> bool:
+        """Return True if it is within the limits as a whole, or nearer to them."""
         ranked = rank([self.single.evaluation, refit.evaluation], self.prepared.aims)
-        return refit.one_class is None and ranked[0] is refit.evaluation
+        is_inside = is_feasible(refit.evaluation, self.prepared.aims)
+        return refit.one_class is None and (is_inside or ranked[0] is refit.evaluation)
 
     def _members(self, ensemble: Ensemble) -> EnsembleMembers:
         fits = [self.fitted[one.evaluation.key] for one in ensemble.members]

@@ -98,6 +98,16 @@ def test_a_gain_counts_from_two_standard_errors_on() -> None:
     assert replace(found, gain=2.1 * found.error).is_better is True
 
 
+def test_within_limits_that_thresholds_keep_a_loss_of_its_noise_may_be_taken() -> None:
+    judge = judge_of(work_for(labels(), constraints=("fpr <= 0.1",)))
+    found = choose(chances(judge.work), judge.rated, Purse.unlimited(8), judge)
+    assert found.errors == -1.0
+    assert replace(found, gain=-0.9 * found.error).is_better is True
+    assert replace(found, gain=-1.1 * found.error).is_better is False
+    # The thresholds do not keep this one.
+    assert judge_of(work_for(labels(), constraints=("columns <= 9",))).errors == 2.0
+
+
 def test_several_classes_are_judged_at_their_weights() -> None:
     rng = np.random.default_rng(0)
     y = rng.choice(["a", "b", "c"], size=300, p=[0.6, 0.3, 0.1])

@@ -130,7 +130,7 @@ def test_what_onnx_cannot_hold_is_refused(limited: tuple[Any, Path]) -> None:
 def test_groups_have_thresholds_of_the_ensemble(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decided_ensembles, "ERRORS", -1e9)
+    monkeypatch.setattr(decided_ensembles, "WITHIN_LIMITS", -1e9)
     monkeypatch.setattr(EnsembleFit, "_objection", lambda *_: None)
     limits = ["fpr <= 0.1", "fpr_gap[part] <= 0.1"]
     rows, new = (one.assign(part=(one["part"] == "left") * 1) for one in (ROWS, NEW))
