@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 # As for a threshold in place of the default one: what is chosen by thresholds owes more to luck.
 ERRORS = 2.0
-# An average keeps the limits on unseen rows more often than the best of several pipelines does, so
-# that within limits it ships unless it is worse by more than its noise.
+# The best of several pipelines within a limit owes its place to luck, an average less: measured on
+# unseen rows what ships is better, and no less often within, if only a clear loss is refused.
 WITHIN_LIMITS = -1.0
 
 
