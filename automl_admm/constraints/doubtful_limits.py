@@ -41,7 +41,7 @@ def _kept_by_all(one: Constraint) -> str | None:
 
 
 def _without_room(one: Constraint) -> str | None:
-    """Tell a cost that has to be at the least that it can be, as a time of 0."""
+    """Tell of a cost that is limited to its lowest possible value, such as a time of 0."""
     limit, declared = one.limit, one.declared
     if one.kind == "statistical" or limit.at_least:
         return None

@@ -1,4 +1,4 @@
-"""Refuse a limit that the range of its measure settles before anything is measured."""
+"""Refuse limits before anything is measured: settled by a range, or shares of what is none."""
 
 from __future__ import annotations
 

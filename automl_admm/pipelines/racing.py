@@ -24,8 +24,8 @@ class Race:
     """An evaluation fold by fold beside a `rival`, whose scores on all folds are known.
 
     Without a rival it is not stopped. Where a decision threshold is chosen for the metric after the
-    last fold, the rival has its own, and this one races at the best threshold of each fold: no
-    threshold for all folds can be better.
+    last fold, the rival has its own, and this one races at the best threshold that is tried of each
+    fold: one for all folds is hardly better.
     """
 
     metric: Metric
@@ -42,11 +42,10 @@ class Race:
 
     def _is_behind(self, seen: Sequence[Seen]) -> bool:
         """Return True if it is clearly behind, at the best thresholds where it has any."""
-        # Most are not even at the default threshold, and then no other one has to be tried.
-        for scores in ((one.score for one in seen), (best_score(self.metric, one) for one in seen)):
-            if not is_behind(self._losses(scores), self._bar):
-                return False
-        return True
+        # One that is not behind at the default threshold is not so at a better one.
+        if not is_behind(self._losses(one.score for one in seen), self._bar):
+            return False
+        return is_behind(self._losses(best_score(self.metric, one) for one in seen), self._bar)
 
     def loss(self, scores: Sequence[float]) -> float:
         """Return the mean loss; one that was stopped forecasts it."""

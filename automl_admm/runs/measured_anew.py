@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,8 @@ from automl_admm.store.run_folder import RunFolder
 
 # Times of an evaluation; everything else in its details is about its score.
 TIMES = ("fit_seconds", "predict_seconds", "work_seconds", "slowdown", "steps", "ended")
+
+logger = logging.getLogger(__name__)
 
 
 def measure_anew(
@@ -87,6 +90,12 @@ def _decided_anew(prepared: Preparation, folder: RunFolder, one: Evaluation) -> 
         answers = read_answers(prepared, folder, one)
     except RoundedPredictionsError:
         return None
+    if answers is None:
+        return None
     names = [constraint.limit.name for constraint in prepared.constraints]
     costs = dict(zip(names, one.constraints, strict=True))
-    return None if answers is None else measure_anew(prepared, one, answers, costs)
+    try:
+        return measure_anew(prepared, one, answers, costs)
+    except Exception as problem:  # noqa: BLE001 - a user's scorer or limit may raise anything
+        logger.info("evaluation %d cannot be decided anew: %s", one.number, problem)
+        return None

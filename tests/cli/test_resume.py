@@ -18,6 +18,7 @@ from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.data.reading import feeding, pieces, timed_reading
 from automl_admm.execution.server.client import ServerProcess
+from automl_admm.runs import measured_anew
 from automl_admm.store.sqlite.log import SqliteStore
 
 GRAMMAR = """\
@@ -214,6 +215,8 @@ def test_other_limits_are_refused_and_can_be_allowed(
     assert len(rows(tmp_path / "limits")) == 4
     assert run(*more, "columns <= 2", "--allow-changed", "--on-infeasible", "closest").code == 0
     assert len(rows(tmp_path / "limits")) >= 4
+    # No threshold hangs on this bound: all of the log still means the same.
+    assert not (tmp_path / "limits" / "store.before-1.sqlite").exists()
     other = run(*more, "size_mb <= 50", "--allow-changed")
     assert other.code == 0, other.err
     # Something else is measured now: what was known is put away, and its best tried anew.
@@ -342,3 +345,20 @@ def test_what_has_no_kept_predictions_is_evaluated_again_for_changed_limits(
     found = {one.key: one for one in rows(tmp_path / "changed")}
     assert found[gone.key].constraints[0] <= 0.2
     assert found[gone.key].number > gone.number
+
+
+def test_what_a_metric_cannot_measure_anew_is_evaluated_again(
+    run: Any, noisy: Path, grammar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = ("--target", "buys", "--grammar", grammar, "--cv=2", "--executor", "inline", "-q")
+    asked = ("fit", noisy, *usual, "--max-evaluations", "2", *within("0.01", "0.95"))
+    assert run(*asked, "--out", "changed").code == 5
+
+    def unruly(*_: Any) -> Any:
+        raise ZeroDivisionError("no such rows")
+
+    monkeypatch.setattr(measured_anew, "evaluate_predictions", unruly)
+    more = ("resume", "changed", "--max-evaluations", "3", "--executor", "inline", "-q")
+    done = run(*more, *within("0.2", "0.5"), "--allow-changed")
+    assert done.code == 0, done.err
+    assert all(one.constraints[0] <= 0.2 for one in rows(tmp_path / "changed"))

@@ -76,3 +76,10 @@ def test_of_tags_each_one_is_known_in_any_company() -> None:
     (line,) = told(trained, pd.DataFrame({"tags": ["red\x1fpink", "blue, green", "red"]}))
     assert line.startswith("2 of 3 cells of column 'tags'")
     assert "'pink'" in line
+
+
+def test_a_value_of_several_lines_is_told_in_one_without_its_middle() -> None:
+    later = pd.DataFrame({"note": ["Ulm\n" + "x" * 200]})
+    (line,) = told(pd.DataFrame({"note": ["a"]}), later)
+    assert "\n" not in line
+    assert len(line) < 200

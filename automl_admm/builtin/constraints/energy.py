@@ -14,7 +14,7 @@ from automl_admm.core.evidence import Estimate
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import ConstraintPlugin
 
-# What a busy core of a server takes, in watts, with its part of the rest of the package.
+# Assumed of a busy core, with its part of the rest of the package: who knows better says `watts`.
 WATTS = 10.0
 # Processor seconds of the calls for a counter, and for a model: a counter moves every millisecond.
 COUNTED_SECONDS, MODELLED_SECONDS = 0.2, 0.05

@@ -1,4 +1,4 @@
-"""Counts of the rows that `predict` left undecided, or knows little of, and the lines on them."""
+"""The counts of `predict` over all parts of a table, and the lines to say of them."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Choice:
 
     @property
     def is_better(self) -> bool:
-        """True for several members that gain more than it takes."""
+        """True for several members with a gain above `noise`."""
         return self.has_several and self.gain > self.noise
 
     @property

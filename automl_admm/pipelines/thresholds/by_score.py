@@ -51,7 +51,7 @@ class Block:
 
 
 def best_at_thresholds(metric: Metric, seen: Seen, default: float) -> float:
-    """Return the best score of a part at any threshold, the default one among them."""
+    """Return the best score of a part at the thresholds that are tried, the default one as well."""
     block = _block(seen, np.arange(len(seen.rows.y)))
     return float(np.max(list(_table([block], metric, default).values())))
 

@@ -290,7 +290,7 @@ def bar_of(thresholds: Thresholds, rows: Table, rule: GroupRule | None) -> Cut:
 
 
 def best_score(metric: Metric, seen: Seen) -> float:
-    """Return the score of a fold, of decisions between two classes that at the best threshold."""
+    """Return the score of a fold; for decisions between two classes, at its best threshold."""
     response = response_of(seen.pipeline)
     if not seen.by_decisions or not response or not _has_two_sides(seen):
         return seen.score

@@ -27,4 +27,5 @@ def tell_mark(manifest: Mapping[str, Any]) -> str | None:
     if manifest.get("feasible") is False:
         return "the model is outside the limits of its run: nothing within them was found."
     was_asked = manifest.get("untested") or manifest.get("certificate_sha256")
-    return "the limits of the model are not certified, as its run asked." if was_asked else None
+    told = "the limits of the model are not certified, although its run asked for a certificate."
+    return told if was_asked else None

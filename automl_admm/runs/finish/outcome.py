@@ -10,6 +10,7 @@ from automl_admm.certify.certificate import Certificate
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.run import FallbackKind, RunResult
 from automl_admm.core.space import Candidate
+from automl_admm.data.trained_levels import find_levels
 from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.finish.model_file import load_fitted, load_model
 from automl_admm.runs.prepare.preparation import Preparation
@@ -40,6 +41,12 @@ class PipelineResult:
         `GroupThresholdClassifier` of this package.
         """
         return load_fitted(self.pickled) if self.kept is None else load_model(self.kept)
+
+    @property
+    def levels(self) -> dict[str, list[str]]:
+        """The categories and tags that the model learned from, by their columns."""
+        work = self.preparation.work
+        return find_levels(work.table.X, (*work.context.categorical, *work.context.tags))
 
     @property
     def best(self) -> Evaluation:

@@ -15,8 +15,9 @@ from automl_admm.core.run import FallbackKind
 from automl_admm.core.structure.pipeline_space import all_steps
 from automl_admm.data.ingest.records import ANSWERS
 from automl_admm.data.table_schema import DECIMAL
-from automl_admm.data.trained_levels import LEVELS, find_levels
+from automl_admm.data.trained_levels import LEVELS
 from automl_admm.execution.task_folders import read_regular
+from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.labels import positive_of, sorted_texts
 from automl_admm.pipelines.thresholds.by_group import CALIBRATION, NAMES
 from automl_admm.pipelines.thresholds.single import INFINITE, say_threshold
@@ -46,7 +47,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
     content = read_regular(fitted)
     write_atomically(folder.model, content)
     prepared, refit = outcome.preparation, outcome.refit
-    table, context, ensemble = prepared.work.table, prepared.work.context, refit.ensemble
+    table, ensemble = prepared.work.table, refit.ensemble
     is_single = outcome.fallback is None and ensemble is None
     manifest = {
         "sha256": hashlib.sha256(content).hexdigest(),
@@ -64,21 +65,16 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "task": prepared.task,
         "metric": prepared.metric.name,
         "validation_score": outcome.score,
-        "held_out_score": refit.measured.held_out_score,
-        "held_out_interval": refit.measured.held_out_interval,
-        "held_out_rows": refit.measured.held_out_rows,
+        **_on_held_out(prepared.constraints, refit.measured),
         "feasible": outcome.result.feasible,
         "certified": outcome.is_certified,
         "certificate_sha256": _hash_of(outcome.certificate),
         ONE_CLASS: refit.one_class,
         "constraints": _values(prepared.constraints, outcome.best.constraints),
-        "held_out_constraints": _values(prepared.constraints, refit.measured.held_out_constraints),
-        "held_out_one_class": refit.measured.held_out_one_class,
-        "held_out_decisions": dict(refit.measured.held_out_decisions),
         "few_found": explain_few_found(outcome),
         "columns": [str(one.name) for one in prepared.ingest.readings if not one.is_left_out],
-        "text_columns": [str(name) for name in context.categorical],
-        LEVELS: find_levels(table.X, (*context.categorical, *context.tags)),
+        "text_columns": [str(name) for name in prepared.work.context.categorical],
+        LEVELS: outcome.levels,
         "schema": prepared.schema.describe(),
         **_decimal_commas(prepared.config),
         **prepared.ingest.as_content(),
@@ -102,6 +98,18 @@ def note_passed_over(folder: RunFolder, passed: Sequence[PassedOver]) -> None:
     content = as_content(passed)
     if manifest.get(PASSED_OVER) != content:
         write_json(folder.model_manifest, with_digest({**manifest, PASSED_OVER: content}))
+
+
+def _on_held_out(constraints: Sequence[Constraint], found: FinalFitResult) -> dict[str, Any]:
+    """Return what was measured on the rows held out."""
+    return {
+        "held_out_score": found.held_out_score,
+        "held_out_interval": found.held_out_interval,
+        "held_out_rows": found.held_out_rows,
+        "held_out_constraints": _values(constraints, found.held_out_constraints),
+        "held_out_one_class": found.held_out_one_class,
+        "held_out_decisions": dict(found.held_out_decisions),
+    }
 
 
 def _values(constraints: Sequence[Constraint], values: Sequence[float]) -> dict[str, float | None]:

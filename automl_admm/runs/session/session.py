@@ -83,7 +83,8 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
             prepared = replace(prepared, reused=Reused(earlier=earlier_runs))
             if changes.void:
                 remove_tree(folder.predictions)
-            if changes.space or changes.void or changes.bounds:
+            is_decided_otherwise = changes.bounds and prepared.work.chooses_thresholds
+            if changes.space or changes.void or is_decided_otherwise:
                 knows_kept = _may_know_rows_kept(prepared, before)
                 prepared, known = _carry_over(
                     folder, store, known, prepared, changes, knows_kept=knows_kept
