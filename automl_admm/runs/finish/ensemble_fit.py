@@ -43,7 +43,7 @@ OVERHEADS = 2.0
 # An ensemble that costs too much as a whole is chosen anew so many times, with a little less room.
 CHOSEN_ANEW, LESS = 2, 0.95
 
-TOO_FEW = "{} of the evaluations can be in one, and {} are needed"
+TOO_FEW = "there are {} of the {} candidates that it needs"
 
 logger = logging.getLogger(__name__)
 

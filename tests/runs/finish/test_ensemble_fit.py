@@ -163,7 +163,7 @@ def test_without_the_option_the_single_pipeline_ships(
 def test_few_evaluations_give_no_ensemble_and_that_is_said(grammar: Path, tmp_path: Path) -> None:
     found = search(grammar, max_evaluations=FEWEST - 1, racing=False, work_dir=tmp_path / "run")
     assert found.fit(X, WORDS).ensemble_ is None
-    told = f"{FEWEST - 1} of the evaluations can be in one, and {FEWEST} are needed"
+    told = f"there are {FEWEST - 1} of the {FEWEST} candidates that it needs"
     assert manifest_of(tmp_path / "run")["alone"] == told
 
 
