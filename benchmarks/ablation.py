@@ -258,6 +258,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--variants", nargs="*", choices=list(VARIANTS), default=list(VARIANTS))
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--splits", type=int, default=2)
+    parser.add_argument("--first", type=int, default=0, help="the first split")
     parser.add_argument("--core", type=int)
     parser.add_argument("--results", type=Path, default=Path("build/ablation.jsonl"))
     parser.add_argument("--report", action="store_true", help="print the tables, run nothing")
@@ -283,7 +284,7 @@ def main() -> None:
     sets = asked.sets or [*SHIPPED, *find_sets([asked.data])]
     runs = [
         Run(name, seed, variant, asked.seconds)
-        for seed in range(asked.splits)
+        for seed in range(asked.first, asked.first + asked.splits)
         for name in sets
         for variant in asked.variants
     ]
