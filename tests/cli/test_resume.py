@@ -204,7 +204,12 @@ def test_what_is_no_run_cannot_go_on(run: Any, tmp_path: Path) -> None:
     expected="exit 7 with the difference; allowed on request",
 )
 def test_other_limits_are_refused_and_can_be_allowed(
-    run: Any, table: Path, grammar: Path, tmp_path: Path, seen: Seen
+    run: Any,
+    table: Path,
+    grammar: Path,
+    tmp_path: Path,
+    seen: Seen,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     assert start(run, table, grammar, "limits", 4).code == 0
     more = ("resume", "limits", "--max-evaluations", "6", "-q", "--constraint")
@@ -217,9 +222,12 @@ def test_other_limits_are_refused_and_can_be_allowed(
     assert len(rows(tmp_path / "limits")) >= 4
     # No threshold hangs on this bound: all of the log still means the same.
     assert not (tmp_path / "limits" / "store.before-1.sqlite").exists()
+    known = len(rows(tmp_path / "limits"))
     other = run(*more, "size_mb <= 50", "--allow-changed")
     assert other.code == 0, other.err
     # Something else is measured now: what was known is put away, and its best tried anew.
+    told = f"(limits: columns <= 2 → size_mb <= 50): {known} of {known} evaluations go"
+    assert told in caplog.text
     assert (tmp_path / "limits" / "store.before-1.sqlite").is_file()
     assert all(e.constraints[0] < 50 for e in rows(tmp_path / "limits") if e.ok)
 

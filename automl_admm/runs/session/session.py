@@ -183,7 +183,10 @@ def _carry_over(
     store.begin_anew(kept)
     if not lost:
         return prepared, kept
-    if not changes.void:
+    if changes.void:
+        told = "what was evaluated before does not count any more (%s): %d of %d evaluations go"
+        logger.warning(told, "; ".join(changes.lines), len(lost), len(known))
+    else:
         told = (
             "thresholds are chosen anew for the changed limits; evaluations without kept "
             "predictions go, and the best of these are tried first: %d of %d"
