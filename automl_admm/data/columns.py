@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -143,6 +143,13 @@ def column_kinds(X: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         tuple(label for label, kind in pairs if kind == "numeric"),
         tuple(label for label, kind in pairs if kind == "categorical"),
     )
+
+
+def has_gaps(X: Any, numeric: Iterable[Any]) -> bool:
+    """Return True if a number is missing in one of these columns, by name or by position."""
+    frame = frame_of(X)
+    columns = (frame[name] if isinstance(name, str) else frame.iloc[:, name] for name in numeric)
+    return any(bool(column.isna().any()) for column in columns)
 
 
 def frame_of(X: Any) -> Any:

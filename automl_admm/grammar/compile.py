@@ -23,15 +23,17 @@ from automl_admm.grammar.read.reader import ReadingError, read
 from automl_admm.grammar.tree import Grammar, Node
 from automl_admm.plugins.records import (
     FEW_LEVELS,
+    GAPS,
     KINDS,
     ComponentPlugin,
     GrammarPlugin,
     NeededKind,
+    TableFact,
 )
 from automl_admm.plugins.registry import Registry
 
-Kinds = frozenset[NeededKind]
-ALL_KINDS: Kinds = frozenset(KINDS)
+Facts = frozenset[TableFact]
+ALL_FACTS: Facts = frozenset((*KINDS, GAPS))
 COLUMNS_OF: Mapping[NeededKind, str] = {
     "categorical": "category columns",
     "many_levels": f"category columns of more than {FEW_LEVELS} levels",
@@ -73,13 +75,13 @@ def load_grammar(
     grammars: Registry[GrammarPlugin],
     elsewhere: frozenset[str] = frozenset(),
     max_depth: int = DEPTH,
-    kinds: Kinds = ALL_KINDS,
+    facts: Facts = ALL_FACTS,
 ) -> CompiledGrammar:
     """Load a grammar by registered name, by path, or as text.
 
     `components` are those of the task at hand; `elsewhere` names those of other tasks, silently
-    left out of choices, as are components that need other columns than those of the `kinds`. A rule
-    may be nested in itself `max_depth` times.
+    left out of choices, as are components that need columns which are not among the `facts` of the
+    table. A rule may be nested in itself `max_depth` times.
     """
     if isinstance(source, GrammarText):
         text, name = source.text, str(source)
@@ -93,7 +95,7 @@ def load_grammar(
         elsewhere,
         max_depth=max_depth,
         grammars=grammars,
-        kinds=kinds,
+        facts=facts,
     )
 
 
@@ -105,7 +107,7 @@ def compile_text(
     *,
     max_depth: int = DEPTH,
     grammars: Registry[GrammarPlugin] | None = None,
-    kinds: Kinds = ALL_KINDS,
+    facts: Facts = ALL_FACTS,
 ) -> CompiledGrammar:
     """Compile a grammar; raises `GrammarError` with all of its mistakes.
 
@@ -113,10 +115,11 @@ def compile_text(
     """
     if not 1 <= max_depth <= MAX_DEPTH:
         raise ConfigurationError(f"a recursion is cut at a depth from 1 to {MAX_DEPTH}.")
-    found = analyse(text, components, elsewhere, max_depth, grammars, kinds)
+    found = analyse(text, components, elsewhere, max_depth, grammars, facts)
     if found.problems:
         raise GrammarError(render(found.problems, text, name))
-    return CompiledGrammar(text, name, unfold(found.rules, components), found.left_out)
+    pipelines = unfold(found.rules, components, has_gaps=GAPS in facts)
+    return CompiledGrammar(text, name, pipelines, found.left_out)
 
 
 def analyse(
@@ -125,9 +128,9 @@ def analyse(
     elsewhere: frozenset[str] = frozenset(),
     max_depth: int = DEPTH,
     grammars: Registry[GrammarPlugin] | None = None,
-    kinds: Kinds = ALL_KINDS,
+    facts: Facts = ALL_FACTS,
 ) -> Analysis:
-    """Find the rules for the task and the kinds of columns at hand, and all mistakes."""
+    """Find the rules for the task and the table at hand, and all mistakes."""
     missing = {plugin.name: plugin.missing for plugin in components if plugin.missing}
     here = frozenset(plugin.name for plugin in components) - missing.keys()
     try:
@@ -143,7 +146,7 @@ def analyse(
     absent = dict.fromkeys({item.name for item in grammar.imports} - here, "is not for this task")
     left_out = _left_out(grammar, here | elsewhere, missing)
     absent |= {name: f"is left out: {why or NOWHERE}" for name, why in left_out.items()}
-    absent |= _without_columns(components, kinds)
+    absent |= _without_columns(components, facts)
     rules, lost = narrow(levelled(grammar.bodies(), max_depth), absent)
     estimators = frozenset(plugin.name for plugin in components if plugin.role == "estimator")
     # Each check relies on the one before: only a bounded tree can be walked.
@@ -161,9 +164,9 @@ def _left_out(
     return {name: missing.get(name, "") for name in unusable}
 
 
-def _without_columns(components: Registry[ComponentPlugin], kinds: Kinds) -> dict[str, str]:
-    """Return the components that need other columns than those of the `kinds`, with the reason."""
-    lacking = {plugin.name: plugin.needs - kinds for plugin in components}
+def _without_columns(components: Registry[ComponentPlugin], facts: Facts) -> dict[str, str]:
+    """Return the components that need columns which the table lacks, with the reason."""
+    lacking = {plugin.name: plugin.needs - facts for plugin in components}
     return {
         name: f"needs {' and '.join(COLUMNS_OF[kind] for kind in KINDS if kind in missing)}, "
         "and the table has none"

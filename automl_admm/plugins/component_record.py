@@ -34,6 +34,10 @@ class ComponentPlugin(NamedRecord):
     `automl-admm predict` refuses to load the model. `needs` are kinds of columns: with a table that
     lacks one of them, the grammar leaves the component out, as one of another task.
 
+    `idle_without_gaps` names parameters that change nothing where no number is missing, such as the
+    strategy of an imputer: a grammar that begins with the component searches them in tables with
+    gaps alone, and has their defaults elsewhere.
+
     `fidelity` names the whole number of an estimator that its time grows with, such as
     "n_estimators": where a solver asks for a rough answer, the estimator has a share of it and
     learns from all rows; without it a share of the rows stands for that. With a `growth` a later
@@ -54,13 +58,19 @@ class ComponentPlugin(NamedRecord):
     capped: Mapping[str, Literal["columns", "rows"]] | None = None
     trusted_types: tuple[str, ...] = ()
     needs: frozenset[NeededKind] = frozenset()
+    idle_without_gaps: tuple[str, ...] = ()
     missing: str = ""
     fidelity: str = ""
     growth: Growth | None = None
 
     def __post_init__(self) -> None:
         NamedRecord.__post_init__(self)
-        problem = self._wrong_kind() or wrong_parameters(self.parameters) or self._wrong_names()
+        problem = (
+            self._wrong_kind()
+            or wrong_parameters(self.parameters)
+            or self._wrong_names()
+            or self._wrong_types()
+        )
         if problem:
             raise PluginError(f"component '{self.name}': {problem}.")
 
@@ -80,7 +90,7 @@ class ComponentPlugin(NamedRecord):
         return None
 
     def _wrong_names(self) -> str | None:
-        """Return the mistake in `capped` or `trusted_types`, if there is one."""
+        """Return the mistake in what names parameters, if there is one."""
         names = [one.name for one in self.parameters]
         for name, axis in (self.capped or {}).items():
             if name not in names:
@@ -92,6 +102,13 @@ class ComponentPlugin(NamedRecord):
         growth: Any = self.growth
         if growth is not None and not (isinstance(growth, Growth) and self.fidelity):
             return "growth must be a Growth, and fidelity must name what grows"
+        idle: Any = self.idle_without_gaps
+        if isinstance(idle, str) or not set(idle) <= set(names):
+            return f"idle_without_gaps must name parameters of it, not {say_value(idle)}"
+        return None
+
+    def _wrong_types(self) -> str | None:
+        """Return the mistake in `trusted_types`, if there is one."""
         types: Any = self.trusted_types
         if isinstance(types, str) or not all(isinstance(one, str) and "." in one for one in types):
             named = say_value(types)

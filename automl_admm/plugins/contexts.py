@@ -10,6 +10,9 @@ LearningTask = Literal["classification", "regression"]
 TASKS: tuple[LearningTask, ...] = get_args(LearningTask)
 NeededKind = Literal["categorical", "many_levels", "text", "tags"]
 KINDS: tuple[NeededKind, ...] = get_args(NeededKind)
+GAPS: Literal["gaps"] = "gaps"
+# What a grammar is cut down by: kinds of columns, and gaps in columns of numbers.
+TableFact = NeededKind | Literal["gaps"]
 # A category column with more levels is one of many levels: as columns of 0 and 1 they would be more
 # than they are worth.
 FEW_LEVELS = 32
@@ -21,7 +24,8 @@ class BuildContext:
 
     `text` columns hold free text, "" if missing. `tags` columns hold the tags of a row, joined by
     the unit separator (U+001F). `levels` has the number of distinct values for each categorical
-    column, and `classes` is the number of classes; both are empty or 0 if unknown.
+    column, and `classes` is the number of classes; both are empty or 0 if unknown. `has_gaps` is
+    False only if it is known that no number is missing.
 
     >>> BuildContext("regression", numeric=("age",)).categorical
     ()
@@ -38,6 +42,7 @@ class BuildContext:
     tags: tuple[Any, ...] = ()
     levels: tuple[int, ...] = ()
     classes: int = 0
+    has_gaps: bool = True
 
     def having_more(self, than: int) -> tuple[Any, ...]:
         """Return the categorical columns with more levels than a number."""
@@ -54,6 +59,11 @@ class BuildContext:
             "tags": self.tags,
         }
         return frozenset(kind for kind in KINDS if found[kind])
+
+    @property
+    def facts(self) -> frozenset[TableFact]:
+        """The kinds of its columns, and gaps: what a grammar is cut down by."""
+        return self.kinds | {GAPS} if self.has_gaps else frozenset[TableFact](self.kinds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,12 +24,14 @@ from automl_admm.core.structure.pipeline_space import Item
 from automl_admm.plugins.component_record import AXES, ROLES, ComponentFactory, ComponentPlugin
 from automl_admm.plugins.contexts import (
     FEW_LEVELS,
+    GAPS,
     KINDS,
     TASKS,
     BuildContext,
     ExecutorSetting,
     LearningTask,
     NeededKind,
+    TableFact,
 )
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.named_record import NAME, NamedRecord
@@ -41,6 +43,7 @@ from automl_admm.plugins.strategies import Solvers, StrategyPlugin, View
 __all__ = [
     "AXES",
     "FEW_LEVELS",
+    "GAPS",
     "KINDS",
     "NAME",
     "ROLES",
@@ -74,6 +77,7 @@ __all__ = [
     "SetConstraint",
     "Solvers",
     "StrategyPlugin",
+    "TableFact",
     "Target",
     "ThetaSolverPlugin",
     "View",

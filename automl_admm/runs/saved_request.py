@@ -160,6 +160,14 @@ def held_back(config: RunConfig) -> frozenset[str]:
     return frozenset(map(str, said)) if isinstance(said, Mapping) else frozenset()
 
 
+def knows_gaps(config: RunConfig) -> bool:
+    """Return False for a run begun by an older version: it searched for fillings in any table."""
+    if not config.resumed or config.place is None:
+        return True
+    folder = RunFolder(config.place)
+    return "has_gaps" in folder.read(folder.settings)
+
+
 def _schema_of(option: Option) -> Schema:
     """Return the schema of an option's value in `run.json`, by its kind."""
     schemas: Mapping[Kind, Schema] = {

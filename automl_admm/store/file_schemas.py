@@ -123,6 +123,7 @@ RUN = record(
         "sessions": list_of(SESSION),
         "ingest": list_of(READING),
         "column_kinds": list_of(one_of("categorical", "many_levels", "text", "tags")),
+        "has_gaps": flag,
         "components_left_out": mapping_of(text),
         "answers": list_of(READING),
         "basis": mapping_of(nullable(text)),

@@ -148,7 +148,7 @@ def test_without_packages_the_default_is_what_it_is_without_its_optional_import(
 def test_encoders_are_searched_for_the_columns_that_a_table_has(plugins, name, kinds, encoders):
     components = plugins.components["classification"]
     everywhere = frozenset(p.name for registry in plugins.components.values() for p in registry)
-    compiled = load_grammar(name, components, plugins.grammars, everywhere, kinds=frozenset(kinds))
+    compiled = load_grammar(name, components, plugins.grammars, everywhere, facts=frozenset(kinds))
     names = [decision.name for decision in compiled.pipelines.space.decisions]
     (chosen,) = (name for name in names if name.endswith("encoder"))
     assert alternatives(compiled, chosen) == encoders
@@ -158,7 +158,7 @@ def test_encoders_are_searched_for_the_columns_that_a_table_has(plugins, name, k
 def test_a_table_of_numbers_has_no_encoder_to_choose(plugins, name):
     components = plugins.components["classification"]
     everywhere = frozenset(p.name for registry in plugins.components.values() for p in registry)
-    compiled = load_grammar(name, components, plugins.grammars, everywhere, kinds=frozenset())
+    compiled = load_grammar(name, components, plugins.grammars, everywhere, facts=frozenset())
     names = {decision.name for decision in compiled.pipelines.space.decisions}
     assert not {"start", "encoder"} & names
     used = {module.component for module in all_modules(compiled.pipelines.shape)}

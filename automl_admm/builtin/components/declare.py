@@ -94,9 +94,10 @@ def transformer(
     factory: ComponentFactory,
     *parameters: Parameter | Choice,
     needs: Iterable[NeededKind] = (),
+    idle_without_gaps: Iterable[str] = (),
     **capped: Any,
 ) -> ComponentPlugin:
-    """Declare a transformer for both tasks; `capped` and `needs` as in `ComponentPlugin`."""
+    """Declare a transformer for both tasks; the named arguments are those of `ComponentPlugin`."""
     return ComponentPlugin(
         name=name,
         summary=summary,
@@ -106,6 +107,7 @@ def transformer(
         capped=capped or None,
         trusted_types=trusted_types(name),
         needs=frozenset(needs),
+        idle_without_gaps=tuple(idle_without_gaps),
     )
 
 

@@ -26,6 +26,7 @@ def components() -> Iterator[ComponentPlugin]:
         "fills missing numbers; encodes categories, text and tags by what they are",
         build_impute,
         choice("strategy", "mean", "median", "most_frequent"),
+        idle_without_gaps=["strategy"],
     )
     yield transformer(
         "one_hot",

@@ -13,16 +13,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from automl_admm.core.space import Candidate, SearchSpace, Selection, Value
+from automl_admm.core.space import Candidate, Choice, Parameter, SearchSpace, Selection, Value
 
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One component; `parameters` maps its argument names to names in the search space."""
+    """One component; `parameters` maps its argument names to names in the search space.
+
+    The fixed ones in `idle` have no effect in the table at hand: a text may give them any value
+    that was declared.
+    """
 
     component: str
     parameters: tuple[tuple[str, str], ...] = ()
     fixed: tuple[tuple[str, Value], ...] = ()
+    idle: tuple[Parameter | Choice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ Names are shown to users and kept in stores, so they follow from the text alone:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from automl_admm.core.space import Choice, Condition, Decision, Order, Parameter, SearchSpace
+from automl_admm.core.space import Choice, Condition, Decision, Order, Parameter, SearchSpace, Value
 from automl_admm.core.structure.pipeline_space import (
     NOTHING,
     Alternatives,
@@ -40,10 +40,16 @@ from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.plugins.registry import Registry
 
 
-def unfold(rules: Mapping[str, Node], components: Registry[ComponentPlugin]) -> PipelineSpace:
-    """Unfold the rules from `start`; they must have passed every check."""
-    unfolding = _Unfolding(rules, components)
-    shape = unfolding.rule(START, unfolding.claim(START), _Place("", "", None))
+def unfold(
+    rules: Mapping[str, Node], components: Registry[ComponentPlugin], *, has_gaps: bool = True
+) -> PipelineSpace:
+    """Unfold the rules from `start`; they must have passed every check.
+
+    A component that begins a pipeline is not searched for what matters in gaps alone, if the table
+    has none.
+    """
+    unfolding = _Unfolding(rules, components, has_gaps)
+    shape = unfolding.rule(START, unfolding.claim(START), _Place("", "", None, is_first=True))
     space = SearchSpace(tuple(unfolding.decisions), tuple(unfolding.parameters))
     return PipelineSpace(space, shape)
 
@@ -53,12 +59,19 @@ class _Place:
     """The place of a node in the unfolded tree.
 
     `path` names the decisions and components here, `above` is the prefix of the rules used here,
-    and `when` is the condition for the place to be active.
+    and `when` is the condition for the place to be active. Nothing stands before one that
+    `is_first`: it is given the table as it is.
     """
 
     path: str
     above: str
     when: Condition | None
+    is_first: bool = False
+
+    @property
+    def later(self) -> _Place:
+        """The place behind this one."""
+        return replace(self, is_first=False)
 
 
 @dataclass
@@ -67,6 +80,7 @@ class _Unfolding:
 
     rules: Mapping[str, Node]
     components: Registry[ComponentPlugin]
+    has_gaps: bool = True
     decisions: list[Decision] = field(default_factory=list)
     parameters: list[Parameter] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
@@ -87,7 +101,7 @@ class _Unfolding:
         while isinstance(body, model.Reference) and body.name in self.rules:
             body = self.rules[body.name]
         if isinstance(body, model.Choice):
-            return self.choice(body, path, place.when)
+            return self.choice(body, path, place)
         if isinstance(body, model.Repetition):
             return self.repeated(body, path, place)
         return self.node(body, replace(place, path=path))
@@ -101,13 +115,15 @@ class _Unfolding:
             case model.Reference(name):
                 return NOTHING if name == NONE else self.module(name, place)
             case model.Sequence(items):
-                return _sequence([self.node(item, place) for item in items])
+                return _sequence(
+                    [self.node(item, place.later if n else place) for n, item in enumerate(items)]
+                )
             case model.Call(name, arguments):
                 return self.module(name, place, arguments)
             case model.Aliased(item):
                 return self.node(item, place)
             case model.Choice():
-                return self.choice(node, self.claim_numbered(place.path), place.when)
+                return self.choice(node, self.claim_numbered(place.path), place)
             case model.Repetition(low=low, high=high):
                 name = self.claim_numbered(place.path) if low < high else place.path
                 return self.repeated(node, name, place)
@@ -123,21 +139,22 @@ class _Unfolding:
             number += 1
         return self.claim(f"{path}.{number}")
 
-    def choice(self, node: model.Choice, name: str, when: Condition | None) -> Shape:
+    def choice(self, node: model.Choice, name: str, place: _Place) -> Shape:
         """A decision with one branch an alternative."""
         labels = tuple(map(label, node.alternatives))
         # Before its branches: a parent stands before the decisions that depend on it.
-        self.decisions.append(Choice(name, labels, when))
+        self.decisions.append(Choice(name, labels, place.when))
         pairs = zip(labels, node.alternatives, strict=True)
-        branches = tuple((text, self.alternative(item, name, text)) for text, item in pairs)
+        inner = replace(place, path=name, above=name)
+        branches = tuple((text, self.alternative(item, inner, text)) for text, item in pairs)
         return Alternatives(name, branches)
 
-    def alternative(self, node: Node, choice: str, text: str) -> Shape:
+    def alternative(self, node: Node, choice: _Place, text: str) -> Shape:
         """Unfold an alternative of a choice; a rule has a path of its own below the choice."""
-        place = _Place(choice, choice, Condition(choice, (text,)))
+        place = replace(choice, when=Condition(choice.path, (text,)))
         node = node.item if isinstance(node, model.Aliased) else node
         if isinstance(node, model.Reference) and node.name in self.rules:
-            path = self.claim(_below(choice, label(node)))
+            path = self.claim(_below(choice.path, label(node)))
             return self.rule(node.name, path, replace(place, above=path))
         return self.node(node, place)
 
@@ -151,7 +168,8 @@ class _Unfolding:
             enough = tuple(count for count in counts if int(count) >= number)
             # Copies that are always there need no condition.
             when = place.when if enough == counts else Condition(name, enough)
-            copies.append(self.node(node.item, replace(place, path=name, when=when)))
+            here = place if number == 1 else place.later
+            copies.append(self.node(node.item, replace(here, path=name, when=when)))
         if len(counts) == 1:
             return _sequence(copies)
         return Alternatives(name, tuple((c, _sequence(copies[: int(c)])) for c in counts))
@@ -171,14 +189,18 @@ class _Unfolding:
         kept = [item for item in node.arguments if label(item) != NONE]
         pairs = pairs_of(node)
         self.decisions.append(Order(name, tuple(map(label, kept)), place.when, pairs))
-        return Ordered(name, tuple((label(item), self.node(item, place)) for item in kept), pairs)
+        later = place.later  # any of them may stand behind another one
+        return Ordered(name, tuple((label(item), self.node(item, later)) for item in kept), pairs)
 
     def module(
         self, name: str, place: _Place, arguments: tuple[model.Argument, ...] = ()
     ) -> Module:
         """A component, its parameters named after the place."""
         path = self.claim(_below(place.path, name))
-        searched, fixed = arguments_of(self.components.get(name), arguments)
+        plugin = self.components.get(name)
+        declared, fixed = arguments_of(plugin, arguments)
+        idle = () if self.has_gaps or not place.is_first else _idle(plugin, declared)
+        searched = [item for item in declared if item not in idle]
         for item in searched:
             named = replace(item, name=_below(path, item.name), when=_inner(item, path, place.when))
             if isinstance(named, Choice):
@@ -186,7 +208,24 @@ class _Unfolding:
             else:
                 self.parameters.append(named)
         mapped = tuple((item.name, _below(path, item.name)) for item in searched)
-        return Module(name, mapped, tuple((item.name, item.value) for item in fixed))
+        constant = (*((item.name, item.value) for item in fixed), *map(_default, idle))
+        return Module(name, mapped, constant, idle)
+
+
+def _idle(
+    plugin: ComponentPlugin, declared: Iterable[Parameter | Choice]
+) -> tuple[Parameter | Choice, ...]:
+    """Return the parameters without an effect; one that others hang on stays."""
+    kept = tuple(declared)
+    parents = {item.when.decision for item in kept if item.when is not None}
+    names = set(plugin.idle_without_gaps) - parents
+    return tuple(item for item in kept if item.name in names and item.when is None)
+
+
+def _default(item: Parameter | Choice) -> tuple[str, Value]:
+    if isinstance(item, Choice):
+        return item.name, item.value(item.alternatives[0])
+    return item.name, item.value(item.default_unit())
 
 
 def _inner(item: Parameter | Choice, path: str, when: Condition | None) -> Condition | None:

@@ -38,8 +38,11 @@ def bind(
 
 def _check_names(module: Module, step: WrittenStep) -> None:
     names, fixed = dict(module.parameters), dict(module.fixed)
+    idle = {item.name: item for item in module.idle}
     for argument in step.arguments:
-        if argument.name in fixed:
+        if argument.name in idle:
+            _check_value(argument, idle[argument.name])
+        elif argument.name in fixed:
             if not same(argument.value, fixed[argument.name]):
                 message = f"'{argument.name}' is always {json.dumps(fixed[argument.name])} here"
                 raise _error(TextCode.VALUE, argument.value_span, message)
@@ -73,6 +76,14 @@ def _inactive(argument: Argument, item: Choice | Parameter, module: Module) -> T
     message = f"'{argument.name}' has no effect with this '{parent}'"
     help_ = f"It has one where {parent} is {' or '.join(map(json.dumps, item.when.alternatives))}."
     return _error(TextCode.VALUE, argument.name_span, message, help_)
+
+
+def _check_value(argument: Argument, item: Choice | Parameter) -> None:
+    """Raise for a value that was never declared."""
+    if isinstance(item, Choice):
+        _label(argument, item)
+    else:
+        _unit(argument, item)
 
 
 def _label(argument: Argument, item: Choice) -> str:

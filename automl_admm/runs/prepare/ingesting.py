@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, DataError, Remedy
-from automl_admm.data.columns import column_kinds
+from automl_admm.data.columns import column_kinds, has_gaps
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.ingest.applying import TakenIn, take_in
 from automl_admm.data.ingest.deciding import decide, plain_ingest
@@ -48,6 +48,7 @@ def context_of(task: LearningTask, taken: TakenIn) -> BuildContext:
         text=ingest.text,
         tags=ingest.tags,
         levels=count_levels(taken.made, categorical),
+        has_gaps=has_gaps(taken.made, numeric),
     )
 
 

@@ -73,7 +73,7 @@ from automl_admm.runs.prepare.untrusted_types import refuse_homeless, tell_untru
 from automl_admm.runs.provenance import (
     fingerprint_given,
 )
-from automl_admm.runs.saved_request import held_back
+from automl_admm.runs.saved_request import held_back, knows_gaps
 from automl_admm.search.protocol import SearchProblem
 from automl_admm.search.starts import default_start
 
@@ -298,6 +298,9 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
     others = _others(y, sensitive, columns)
     check_column_costs(config.column_cost, limits, taken.ingest, others)
     context = context_of(task, taken)
+    # A pipeline of the user may be meant for later rows with gaps, and begins as it is written.
+    if config.starts or not knows_gaps(config) or any(map(_may_leave_gaps, constraints)):
+        context = replace(context, has_gaps=True)
     grammar = _grammar(config, context, plugins)
     starts = read_starts(config.starts, grammar.pipelines)
     measured = known_columns(sensitive, taken.for_limits(), columns_of(constraints))
@@ -326,6 +329,12 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
     )
 
 
+def _may_leave_gaps(constraint: Constraint) -> bool:
+    """Return True if a limit may ask for predictions of rows with gaps that the data lack."""
+    is_of_user = constraint.declared is None
+    return constraint.asks_model or is_of_user
+
+
 def _aside(constraints: tuple[Constraint, ...], whole: Table, config: RunConfig) -> Aside:
     is_binary = whole.classes is not None and len(whole.classes) == 2
     rows = trial_rows(alike_rows(whole, config.random_state))
@@ -344,7 +353,7 @@ def _grammar(config: RunConfig, context: BuildContext, plugins: Plugins) -> Comp
         plugins.grammars,
         elsewhere,
         config.max_depth,
-        context.kinds,
+        context.facts,
     )
     reasons = {name: BEGUN_WITHOUT for name in grammar.left_out if name in back}
     return replace(grammar, left_out={**grammar.left_out, **reasons})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from os import PathLike
 from pathlib import Path
@@ -14,7 +14,7 @@ from automl_admm.core.ranking import best_of
 from automl_admm.core.run import RunInfo, RunState, SavedRun
 from automl_admm.core.space import SearchSpace
 from automl_admm.grammar import compile_text
-from automl_admm.plugins.contexts import KINDS, NeededKind
+from automl_admm.plugins.contexts import GAPS, KINDS, TableFact
 from automl_admm.plugins.given_parts import GivenParts
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import ComponentPlugin
@@ -86,7 +86,7 @@ def _space_again(
     plugins = load_plugins(parts)
     held = content.get("components_left_out", {})
     components, elsewhere, _ = components_for(settings["task"], plugins, held)
-    for kinds in _possible_kinds(content):
+    for facts in _possible_facts(content):
         space = compile_text(
             settings["grammar_text"],
             str(folder.grammar),
@@ -94,7 +94,7 @@ def _space_again(
             elsewhere,
             max_depth=settings["max_depth"],
             grammars=plugins.grammars,
-            kinds=kinds,
+            facts=facts,
         ).pipelines.space
         if hash_space(space) == settings["space_sha256"]:
             return space
@@ -105,9 +105,14 @@ def _space_again(
     )
 
 
-def _possible_kinds(content: Mapping[str, Any]) -> Iterable[frozenset[NeededKind]]:
-    """Return the kinds of columns of the table; a run of an older version may have had any."""
+def _possible_facts(content: Mapping[str, Any]) -> Iterator[frozenset[TableFact]]:
+    """Yield what the grammar may have been cut down by.
+
+    A run of an older version may have had columns of any kind, and searched as if with gaps.
+    """
+    gaps = frozenset[TableFact]([GAPS] if content.get("has_gaps", True) else [])
     if "column_kinds" in content:
-        return [frozenset(content["column_kinds"])]
-    sizes = range(len(KINDS) + 1)
-    return (frozenset(some) for size in sizes for some in combinations(KINDS, size))
+        yield gaps | frozenset(content["column_kinds"])
+        return
+    for size in range(len(KINDS) + 1):
+        yield from (gaps | frozenset(some) for some in combinations(KINDS, size))

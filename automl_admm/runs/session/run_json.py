@@ -78,6 +78,7 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
         "schema": prepared.schema.describe(),
         **prepared.ingest.as_content(),
         "column_kinds": sorted(prepared.work.context.kinds),
+        "has_gaps": prepared.work.context.has_gaps,
         **prepared.answers.as_content(ANSWERS),
         "given_objects": {
             name: part.said

@@ -41,14 +41,14 @@ def encoders() -> Registry[ComponentPlugin]:
     ],
 )
 def test_a_choice_loses_components_whose_columns_the_table_lacks(encoders, kinds, left):
-    known = {} if kinds is None else {"kinds": frozenset(kinds)}
+    known = {} if kinds is None else {"facts": frozenset(kinds)}
     pipelines = compile_text(CHOICE, "text", encoders, **known).pipelines
     assert {module.component for module in all_modules(pipelines.shape)} == {"forest", *left}
 
 
 def test_a_table_without_these_columns_has_the_space_of_a_grammar_without_the_components(encoders):
     cut = "%import components (impute, forest)\nstart: encoder forest\nencoder: impute\n"
-    pipelines = compile_text(CHOICE, "text", encoders, kinds=frozenset()).pipelines
+    pipelines = compile_text(CHOICE, "text", encoders, facts=frozenset()).pipelines
     assert pipelines.space == compile_text(cut, "text", encoders).pipelines.space
     assert pipelines.space.decisions == ()
 
@@ -64,7 +64,7 @@ def test_a_grammar_without_a_pipeline_for_the_columns_says_what_is_missing(encod
     names = [name for name in ("counts", "words") if name in rule]
     text = f"%import components ({', '.join(names)}, forest)\n{rule}\n"
     with pytest.raises(GrammarError, match=message):
-        compile_text(text, "text", encoders, kinds=frozenset())
+        compile_text(text, "text", encoders, facts=frozenset())
 
 
 @pytest.mark.parametrize(

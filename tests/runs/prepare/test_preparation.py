@@ -98,3 +98,62 @@ def test_a_run_whose_component_is_gone_says_so(runs: Runs, packages: list[Bayes]
     said = runs.go(*packages, **MORE, changes_allowed=True)
     assert set(said["tried"]) == {"logistic_regression"}
     assert list(said["components_left_out"]) == ["bayes"]
+
+
+class Tables:
+    """Preparations on one table of numbers."""
+
+    def __init__(self, folder: Path) -> None:
+        rng = np.random.default_rng(1)
+        self.X = pd.DataFrame(rng.normal(size=(90, 3)), columns=["a", "b", "c"])
+        self.y = pd.Series(np.where(self.X["a"] > 0, "yes", "no"), name="y")
+        self.config = RunConfig(
+            grammar="tiny", work_dir=folder / "run", executor="inline", max_evaluations=3, cv=0.3
+        )
+
+    def fillings(self, X: pd.DataFrame | None = None, **changed: Any) -> bool:
+        """Return whether the filling of gaps is searched."""
+        X = self.X if X is None else X
+        space = prepare(replace(self.config, **changed), X, self.y).problem.space
+        return any(item.name.endswith("impute.strategy") for item in space.decisions)
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Tables:
+    return Tables(tmp_path)
+
+
+def test_fillings_are_searched_in_tables_with_gaps_alone(tables: Tables) -> None:
+    assert not tables.fillings()
+    gap = tables.X.copy()
+    gap.loc[7, "c"] = np.nan
+    assert tables.fillings(gap)
+    # A category with gaps is filled in a way of its own.
+    categories = tables.X.assign(d=np.where(tables.X["b"] > 0, "x", None))
+    assert not tables.fillings(categories)
+
+
+def test_fillings_are_searched_where_a_limit_asks_about_gaps(tables: Tables) -> None:
+    assert tables.fillings(constraints=("blank_moves_0.2 <= 0.5",))
+    assert not tables.fillings(constraints=("fpr <= 0.5", "latency_us <= 1000"))
+
+
+def test_fillings_are_searched_where_the_user_says_where_to_begin(tables: Tables) -> None:
+    asked = 'impute(strategy="median") gaussian_nb()'
+    assert tables.fillings(starts=(asked,))
+    outcome = run_pipelines(prepare(replace(tables.config, starts=(asked,)), tables.X, tables.y))
+    assert outcome.result.evaluations[0].text == asked
+
+
+def test_a_run_of_a_version_that_searched_fillings_in_any_table_goes_on(tables: Tables) -> None:
+    gap = tables.X.copy()
+    gap.loc[7, "c"] = np.nan
+    assert tables.fillings(gap)
+    run_pipelines(prepare(tables.config, gap, tables.y))
+    settings = tables.config.work_dir / "run.json"
+    said = json.loads(settings.read_text())
+    assert said.pop("has_gaps") is True
+    # What such a version wrote of the table without the gap; only the search space matters here.
+    settings.write_text(json.dumps(said))
+    assert tables.fillings(resumed=True)
+    assert not tables.fillings()
