@@ -2,9 +2,10 @@
 
 Each run searches once; both models are made of its evaluations. The ensemble is fitted even where
 a run would not ship it, with the gain over single pipelines that was estimated beforehand: so the
-rule that decides is measured, too. Lines go to a file, and a run that is there is not made again.
+rules that decide are measured, too. Lines go to a file, and a run that is there is not made again.
+The tables come after the runs, and with `--report` alone.
 
-    python benchmarks/ensembles.py --data ../shared/data [--sets NAME…] [--evaluations 30]
+    python benchmarks/ensembles.py --data ../shared/data [--sets NAME…] [--evaluations 40]
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -22,8 +24,9 @@ from statistics import mean, median
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from ablation import METRICS, SHIPPED, read
 from paired import compare
+from peers.tasks import DataSet, find_sets
 from scipy.stats import wilcoxon
 
 from automl_admm.core.protocols import Finished
@@ -44,24 +47,27 @@ from automl_admm.runs.kept_predictions import KeptPredictions
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import Preparation, prepare
 
-METRICS = {"binary": "roc_auc", "multiclass": "neg_log_loss", "regression": "r2"}
-# Larger sets are cut to so many rows to search on.
-MOST_ROWS = 4000
+# Larger sets are cut to so many rows to search on, and to measure on.
+MOST_ROWS, MOST_TEST_ROWS = 1000, 6000
 SHARE = 0.7
 REPEATS = 5
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The scores of both models on held-out rows, and what they cost.
+    """The scores of both models out of fold (`validated_…`) and on held-out rows, and their costs.
 
     Seconds are the processor's after the search: choosing and saving count, and the ensemble comes
     after the single pipeline.
     """
 
     data: str
+    kind: str
     seed: int
     evaluations: int
+    candidates: int
+    validated_single: float
+    validated_ensemble: float
     single: float
     ensemble: float | None
     members: int
@@ -77,43 +83,51 @@ class Measured:
         """The score of the ensemble less that of the single pipeline; 0 without an ensemble."""
         return 0.0 if self.ensemble is None else self.ensemble - self.single
 
-    def ships(self, errors: float) -> bool:
-        """Return True if a rule of so many standard errors ships the ensemble."""
-        return self.ensemble is not None and self.gain > errors * self.error
+    def ships(self, errors: float, fewest: int = 0) -> bool:
+        """Return True if a rule of so many standard errors and candidates ships the ensemble.
+
+        A loss may be taken out of fold as far as in the estimate.
+        """
+        if self.ensemble is None or self.candidates < fewest:
+            return False
+        if math.isinf(errors):
+            return True
+        noise = errors * self.error
+        is_better = self.validated_ensemble > self.validated_single + min(noise, 0.0)
+        return is_better and self.gain > noise
 
 
-def measure(path: Path, seed: int, evaluations: int, grammar: str) -> Measured:
+def measure(found: DataSet, seed: int, evaluations: int) -> Measured:
     """Search on a part of the rows, and compare both models on the others."""
-    facts = json.loads(path.with_suffix(".json").read_text())
-    texts = [*(facts["categorical"] or ()), *_class_column(facts)]
-    frame = pd.read_csv(path, dtype=dict.fromkeys(texts, str))
-    order = np.random.default_rng(seed).permutation(len(frame))
-    cut = round(SHARE * len(frame))
-    train, test = frame.iloc[order[:cut][:MOST_ROWS]], frame.iloc[order[cut:]]
+    order = np.random.default_rng(seed).permutation(len(found.X))
+    cut = round(SHARE * len(found.X))
+    train, test = order[:cut][:MOST_ROWS], order[cut:][:MOST_TEST_ROWS]
     with tempfile.TemporaryDirectory() as folder:
         config = RunConfig(
-            grammar=grammar,
-            task="regression" if facts["task"] == "regression" else "classification",
-            scoring=METRICS[facts["task"]],
+            grammar="default",
+            task="regression" if found.kind == "regression" else "classification",
+            positive=found.positive if found.kind == "binary" else None,
+            scoring=METRICS[found.kind],
             max_evaluations=evaluations,
             random_state=seed,
             work_dir=Path(folder) / "run",
             executor="inline",
             ensemble=False,
         )
-        target = facts["target"]
-        prepared = prepare(config, train.drop(columns=target), train[target])
-        found = run_pipelines(prepared).result.evaluations
-        kept = KeptPredictions(Path(folder) / "run" / "predictions", found, prepared.aims)
-        return _compared(prepared, kept, test, (path.stem, seed, len(found)), Path(folder))
-
-
-def _class_column(facts: dict[str, Any]) -> list[str]:
-    return [] if facts["task"] == "regression" else [facts["target"]]
+        prepared = prepare(config, found.X.iloc[train], found.y.iloc[train])
+        known = run_pipelines(prepared).result.evaluations
+        kept = KeptPredictions(Path(folder) / "run" / "predictions", known, prepared.aims)
+        rows = found.X.iloc[test], found.y.iloc[test].to_numpy()
+        run = found.name, found.kind, seed, len(known)
+        return _compared(prepared, kept, rows, run, Path(folder))
 
 
 def _compared(
-    prepared: Preparation, kept: KeptPredictions, test: Any, run: tuple[str, int, int], folder: Path
+    prepared: Preparation,
+    kept: KeptPredictions,
+    test: tuple[Any, Any],
+    run: tuple[str, str, int, int],
+    folder: Path,
 ) -> Measured:
     from automl_admm.pipelines.predictions.measured import Table, score_of
 
@@ -124,12 +138,12 @@ def _compared(
     alone = time.process_time() - begun
     refit = Refit(best, FinalFitResult.from_json(single.result))
     expect = partial(expected_seconds, effort_of(prepared.work))
-    fit = EnsembleFit(prepared, press, expect, refit, {best.key: single})
+    fit = EnsembleFit(prepared, press, expect, refit, {best.key: single}, fewest=2)
     begun = time.process_time()
-    whole = fit.run(read_pool(prepared, kept))
+    pool = read_pool(prepared, kept)
+    whole = fit.run(pool)
     spent = time.process_time() - begun
-    target = prepared.target
-    rows, y = test.drop(columns=target), test[target].to_numpy()
+    rows, y = test
     classes = prepared.work.table.classes
     numbers = y if classes is None else np.array([list(classes).index(label) for label in y])
     table = Table(rows, numbers, classes)
@@ -139,13 +153,16 @@ def _compared(
         return score_of(prepared.metric, model, table), _latency(model, rows)
 
     score, latency = told(single)
+    validated = prepared.metric.score(best.loss)
+    first = (*run, len(pool.evaluations), validated)
     if whole is None or whole[0].ensemble is None:
         nothing = (math.nan, math.nan, alone, alone + spent)
-        return Measured(*run, score, None, 1, *nothing, latency, latency)
+        return Measured(*first, validated, score, None, 1, *nothing, latency, latency)
     ensemble = whole[0].ensemble
     other, slower = told(whole[1])
     return Measured(
-        *(*run, score, other, len(ensemble.members), ensemble.gain, ensemble.error),
+        *(*first, prepared.metric.score(whole[0].evaluation.loss)),
+        *(score, other, len(ensemble.members), ensemble.gain, ensemble.error),
         *(alone, alone + spent, latency, slower),
     )
 
@@ -160,67 +177,107 @@ def _latency(model: Any, rows: Any) -> float:
     return 1e6 * min(seconds) / len(rows)
 
 
-def report(found: Sequence[Measured]) -> None:
-    """Print a line for each run, then what rules of several strengths would have shipped."""
-    print("set            seed   single  ensemble  members    gain ± error   seconds   µs a row")
-    for one in found:
-        other = "     –" if one.ensemble is None else f"{one.ensemble:.4f}"
-        seconds = f"{one.seconds_single:.1f}→{one.seconds_ensemble:.1f}"
-        print(
-            f"{one.data:14} {one.seed:4}   {one.single:.4f}   {other:>7}  {one.members:7}  "
-            f"{one.gain:+.4f} ± {one.error:.4f}  {seconds}  "
-            f"{one.us_single:.0f}→{one.us_ensemble:.0f}"
-        )
-    print("\nrule             ships  wins/losses/ties            mean gain  Wilcoxon p  worst")
-    for name, errors in (
-        ("always", -math.inf),
-        ("gain > 0", 0.0),
-        ("1 error", 1.0),
-        ("2 errors", 2.0),
-    ):
-        shipped = [one.difference if one.ships(errors) else 0.0 for one in found]
-        count = sum(one.ships(errors) for one in found)
-        told = compare([-value for value in shipped], [0.0] * len(shipped))
-        p = float(wilcoxon(shipped).pvalue) if any(shipped) else 1.0
-        print(
-            f"{name:16} {count:2}/{len(found):2}  {told!s:26} {mean(shipped):+.5f}  {p:10.2g}  "
-            f"{min(shipped):+.4f}"
-        )
+# When an ensemble ships: from so many standard errors on, with so many candidates.
+RULES = {
+    "always": (-math.inf, 0),
+    "always, of 8": (-math.inf, 8),
+    "unless worse": (-1.0, 0),
+    "unless worse, of 8": (-1.0, 8),
+    "with a gain": (0.0, 0),
+    "with a gain, of 8": (0.0, 8),
+    "1 error": (1.0, 0),
+    "1 error, of 8": (1.0, 8),
+}
+HEADS = ["ships", "ensembles", "better", "worse", "level", "sign test p", "gain in errors"]
+HEADS += ["Wilcoxon p", "worst"]
+
+
+def report(found: Sequence[Measured]) -> dict[str, Any]:
+    """Return what each rule ships against the best pipeline, in all and by metric, and the costs.
+
+    Metrics have units of their own: a gain is in spreads of the score of a set over its splits.
+    """
+    units = {name: _unit([one for one in found if one.data == name]) for name in _names(found)}
+    kinds = {"all": found} | {
+        METRICS[kind]: [one for one in found if one.kind == kind] for kind in METRICS
+    }
+    tables = {
+        f"rules-{name}": {
+            "title": f"{len(some)} splits of {len(_names(some))} sets",
+            "columns": HEADS,
+            "rows": [_row(some, units, rule) for rule in RULES],
+        }
+        for name, some in kinds.items()
+        if some
+    }
+    return {**tables, "costs": {"columns": COSTS, "rows": [_costs(found)]}}
+
+
+def _names(found: Sequence[Measured]) -> list[str]:
+    return sorted({one.data for one in found})
+
+
+def _unit(found: Sequence[Measured]) -> float:
+    """Return the spread of the single pipeline's score; of one split nobody knows it."""
+    return float(np.std([one.single for one in found], ddof=1)) if len(found) > 1 else math.nan
+
+
+def _row(found: Sequence[Measured], units: dict[str, float], rule: str) -> list[Any]:
+    ships = [one.ships(*RULES[rule]) for one in found]
+    gains = [
+        one.difference if is_other else 0.0 for one, is_other in zip(found, ships, strict=True)
+    ]
+    rounded = [round(gain, 6) for gain in gains]
+    told = compare([-gain for gain in rounded], [0.0] * len(rounded))
+    scaled = [gain / units[one.data] for one, gain in zip(found, gains, strict=True)]
+    p = float(wilcoxon(scaled).pvalue) if any(scaled) else 1.0
+    counts = [sum(ships), told.wins, told.losses, told.ties, f"{told.p:.2g}"]
+    return [rule, *counts, f"{mean(scaled):+.3f}", f"{p:.2g}", f"{min(scaled):+.2f}"]
+
+
+COSTS = ["ensembles", "members", "processor seconds of the final fit", "latency"]
+
+
+def _costs(found: Sequence[Measured]) -> list[Any]:
+    """Return medians over the ensembles; costs are ratios to the single pipeline."""
     several = [one for one in found if one.ensemble is not None]
-    if several:
-        fits = median(one.seconds_ensemble / one.seconds_single for one in several)
-        slower = median(one.us_ensemble / one.us_single for one in several)
-        print(
-            f"\nmedians of {len(several)} ensembles: {median(one.members for one in several):g} "
-            f"members, {fits:.1f} times the processor's seconds of the "
-            f"final fit, {slower:.1f} times the latency"
-        )
+    if not several:
+        return [0, 0, "none", "none"]
+    fits = median(one.seconds_ensemble / one.seconds_single for one in several)
+    slower = median(one.us_ensemble / one.us_single for one in several)
+    return [
+        *(len(several), f"{median(one.members for one in several):g}"),
+        *(f"{fits:.1f} times", f"{slower:.1f} times"),
+    ]
 
 
 def main() -> None:
-    """Measure what is not there yet, and report it all."""
+    """Measure what is not there yet, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--sets", nargs="*")
-    parser.add_argument("--grammar", default="default")
-    parser.add_argument("--evaluations", type=int, default=30)
+    parser.add_argument("--sets", nargs="*", help="[default: those of the folder and SHIPPED]")
+    parser.add_argument("--evaluations", type=int, default=40)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--results", type=Path, default=Path("ensembles.jsonl"))
+    parser.add_argument("--results", type=Path, default=Path("build/ensembles.jsonl"))
+    parser.add_argument("--report", action="store_true", help="print the tables, run nothing")
     given = parser.parse_args()
     # Every ensemble is fitted: the report asks which of them a rule would have shipped.
     rated.ERRORS = -math.inf
     lines = given.results.read_text().splitlines() if given.results.exists() else []
     found = [Measured(**json.loads(line)) for line in lines]
     known = {(one.data, one.seed) for one in found}
-    paths = sorted(given.data.glob("*.csv"))
-    for seed in range(given.seeds):
-        for path in paths:
-            if (path.stem, seed) in known or (given.sets and path.stem not in given.sets):
+    sets = given.sets or [*SHIPPED, *find_sets([given.data])]
+    given.results.parent.mkdir(parents=True, exist_ok=True)
+    for seed in [] if given.report else range(given.first, given.first + given.seeds):
+        for name in sets:
+            if (name, seed) in known:
                 continue
-            found.append(measure(path, seed, given.evaluations, given.grammar))
+            found.append(measure(read(name, given.data), seed, given.evaluations))
             with given.results.open("a") as file:
                 file.write(json.dumps(asdict(found[-1])) + "\n")
-    report(sorted(found, key=lambda one: (one.data, one.seed)))
+            sys.stderr.write(f"{name} {seed}\n")
+    sys.stdout.write(json.dumps(report(found), indent=1) + "\n")
 
 
 if __name__ == "__main__":
