@@ -30,6 +30,7 @@ from peers.tasks import DataSet, find_sets
 from scipy.stats import wilcoxon
 
 from automl_admm.core.protocols import Finished
+from automl_admm.data.ingest.applying import take_in
 from automl_admm.execution.evidence_files import read_told
 from automl_admm.execution.inline_executor import InlineExecutor
 from automl_admm.pipelines.ensembles import rated
@@ -143,7 +144,7 @@ def _compared(
     pool = read_pool(prepared, kept)
     whole = fit.run(pool)
     spent = time.process_time() - begun
-    rows, y = test
+    rows, y = take_in(test[0], prepared.ingest).made, test[1]
     classes = prepared.work.table.classes
     numbers = y if classes is None else np.array([list(classes).index(label) for label in y])
     table = Table(rows, numbers, classes)
