@@ -189,7 +189,7 @@ RULES = {
     "1 error": (1.0, 0),
     "1 error, of 8": (1.0, 8),
 }
-HEADS = ["ships", "ensembles", "better", "worse", "level", "sign test p", "gain in errors"]
+HEADS = ["ships", "ensembles", "better", "worse", "level", "sign test p", "gain in spreads"]
 HEADS += ["Wilcoxon p", "worst"]
 
 
