@@ -12,7 +12,7 @@ from ensembles import RULES, Measured, report
 def measured(seed: int = 0, **changed: Any) -> Measured:
     usual: dict[str, Any] = {
         "data": "sonar",
-        "kind": "binary",
+        "metric": "roc_auc",
         "seed": seed,
         "evaluations": 40,
         "candidates": 9,
