@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from ensembles import METRICS, SHARE
+from ablation import METRICS
+from ensembles import SHARE
 from paired import compare
 
 from automl_admm.core.evaluations import Evaluation
