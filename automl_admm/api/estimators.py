@@ -28,6 +28,7 @@ from automl_admm.api.taking_in import Given, prepare_given, take_in, warn_of_out
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.data.columns import check_labels
 from automl_admm.data.ingest.reporting import table_of
+from automl_admm.data.later_rows import warn_of_later_rows
 from automl_admm.data.python_rows import (
     check_quantities,
     checkable,
@@ -38,7 +39,6 @@ from automl_admm.data.python_rows import (
     schema_of_rows,
     with_left_out,
 )
-from automl_admm.data.trained_levels import warn_of_new_values
 from automl_admm.data.unique_names import with_unique_names
 from automl_admm.execution.server.early_server import started_early
 from automl_admm.pipelines.labels import accuracy_of_decided, leaves_undecided
@@ -174,7 +174,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
             self, checkable(given), dtype=None, ensure_all_finite=False, reset=False
         )
         rows = follow(_kept(given, checked), self._schema, self._ingest)
-        warn_of_new_values(self._levels, rows, depth=3)
+        warn_of_later_rows(self._learned, rows, depth=3)
         return rows
 
     def _config(self, begun: float) -> RunConfig:
@@ -208,7 +208,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         metric = outcome.preparation.metric
         limits = [constraint.limit for constraint in outcome.preparation.constraints]
         self.best_pipeline_ = outcome.model
-        self._levels = outcome.levels
+        self._learned = outcome.learned
         self.best_score_ = outcome.score
         self.best_text_ = outcome.best.text
         ensemble = outcome.refit.ensemble

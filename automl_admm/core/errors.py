@@ -169,7 +169,7 @@ class LimitWarning(UserWarning):
 
 
 class NewValuesWarning(UserWarning):
-    """Rows to predict hold categories that no training row had: a model knows nothing of them."""
+    """Rows to predict have categories or gaps that training rows had not."""
 
 
 class VersionWarning(UserWarning):

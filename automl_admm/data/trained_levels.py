@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -10,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.errors import NewValuesWarning
 from automl_admm.core.messages import say_value, shorten
 from automl_admm.data.ingest.forms.words import JOINT
 
@@ -32,12 +30,6 @@ def find_levels(X: Any, columns: Sequence[Any]) -> dict[str, list[str]]:
     names = [name for name in columns if isinstance(name, str)] if hasattr(X, "columns") else []
     found = {name: set(chain(*_places(X[name])[1])) for name in names}
     return {name: sorted(some) for name, some in found.items() if len(some) <= MOST_LEVELS}
-
-
-def levels_in(manifest: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
-    """Return the levels in the manifest of a model; the first ones have none."""
-    levels: Mapping[str, Sequence[str]] = manifest.get(LEVELS) or {}
-    return levels
 
 
 def _places(column: Any) -> tuple[Any, list[list[str]]]:
@@ -69,13 +61,9 @@ class NewLevels:
 
     @classmethod
     def of_model(cls, manifest: Mapping[str, Any]) -> NewLevels:
-        """Begin with the manifest of a model."""
-        return cls.of_levels(levels_in(manifest))
-
-    @classmethod
-    def of_levels(cls, levels: Mapping[str, Sequence[str]]) -> NewLevels:
-        """Begin with the known levels of each column."""
-        return cls({name: frozenset(known) for name, known in levels.items()})
+        """Begin with the manifest of a model; the first ones have no levels."""
+        known: Mapping[str, Sequence[str]] = manifest.get(LEVELS) or {}
+        return cls({name: frozenset(levels) for name, levels in known.items()})
 
     def add(self, frame: Any) -> None:
         """Count the rows of a part."""
@@ -108,11 +96,3 @@ class NewLevels:
             f"{count.new} of {count.present} cells of column {say_value(name)} hold values that no "
             f"training row had, such as {example}: the model knows nothing of them."
         )
-
-
-def warn_of_new_values(levels: Mapping[str, Sequence[str]], rows: Any, depth: int) -> None:
-    """Warn of columns with many new values, in the name of a caller so many calls above."""
-    new_levels = NewLevels.of_levels(levels)
-    new_levels.add(rows)
-    for line in new_levels.lines():
-        warnings.warn(line, NewValuesWarning, stacklevel=depth + 1)

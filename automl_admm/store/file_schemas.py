@@ -199,6 +199,7 @@ _MODEL = record(
         "trusted_types": TEXTS,
         "is_array": flag,
         "levels": mapping_of(TEXTS),
+        "gaps": record({}, {"rows": whole(), "columns": mapping_of(whole(1))}),
         "decimal": one_of(","),
     },
 )

@@ -37,6 +37,16 @@ def test_values_in_another_code_are_warned_of(method: str) -> None:
     assert Path(caught[0].filename).name == Path(__file__).name
 
 
+@pytest.mark.parametrize(("column", "empty"), [("age", np.nan), ("town", None)])
+def test_a_column_that_is_empty_now_is_warned_of(column: str, empty: Any) -> None:
+    model = pickle.loads(pickle.dumps(fitted(X)))
+    with pytest.warns(NewValuesWarning, match=f"120 of 120 cells of column '{column}' are empty"):
+        model.predict(X.assign(**{column: empty}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(X.assign(**{column: X[column].where(X.index != 5)}))
+
+
 @pytest.mark.parametrize("rows", [X.set_axis([7, 3], axis=1), X.to_numpy()])
 def test_without_names_nothing_is_told(rows: Any) -> None:
     with warnings.catch_warnings():

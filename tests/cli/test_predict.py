@@ -291,6 +291,22 @@ def test_a_column_in_another_code_is_told(run: Run, trained: Path, tmp_path: Pat
     assert "of column 'land'" in run("evaluate", "out", new).out
 
 
+@ON_CSV
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_column_that_is_empty_now_is_told(
+    run: Run, trained: Path, tmp_path: Path, suffix: str
+) -> None:
+    """A feed that broke: the model fills the column, and every row has a prediction."""
+    frame = people()
+    name = str(frame.select_dtypes("number").columns[0])
+    frame[name] = frame[name].where(frame.index % 3 == 0)
+    new = write(frame, tmp_path / f"new.{suffix}")
+    told = run("predict", "out", new)
+    assert told.code == 0
+    assert f"warning: 160 of 240 cells of column '{name}' are empty" in told.err
+    assert f"cells of column '{name}' are empty" in run("evaluate", "out", new).out
+
+
 def test_a_model_outside_its_limits_is_told_again(run: Run, tmp_path: Path) -> None:
     write(people(), tmp_path / "people.csv")
     done = run("fit", "people.csv", "--target", "buys", *SEARCH, "--constraint", "latency_us <= 0")

@@ -71,7 +71,7 @@ def _as_json(found: OnLabelledRows) -> dict[str, Any]:
             for one in found.limits
         ],
         "groups": list(found.groups),
-        "new_levels": list(found.new_levels),
+        "new_values": list(found.new_values),
         "mark": found.mark,
     }
 
@@ -95,7 +95,7 @@ def _lines(found: OnLabelledRows) -> list[str]:
         rates = (f"{name.replace('_', ' ')} {_said(rate)}" for name, rate in found.rates.items())
         lines.append(", ".join(rates))
     marks = () if found.mark is None else (found.mark,)
-    lines += [f"warning: {one}" for one in (*marks, *found.groups, *found.new_levels)]
+    lines += [f"warning: {one}" for one in (*marks, *found.groups, *found.new_values)]
     return lines + [_limit_line(one) for one in found.limits]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from automl_admm.data.trained_levels import NewLevels
+from automl_admm.data.later_rows import LaterRows
 from automl_admm.pipelines.labels import leaves_undecided
 
 
@@ -16,7 +16,7 @@ class PredictionNotes:
     """Counts over all parts of a table, for the lines that follow the predictions."""
 
     model: Any
-    new_levels: NewLevels
+    later: LaterRows
     unknown_groups: Counter[str] = field(default_factory=Counter)
     undecided: int = 0
     rows: int = 0
@@ -24,7 +24,7 @@ class PredictionNotes:
     @classmethod
     def of_model(cls, model: Any, manifest: Mapping[str, Any]) -> PredictionNotes:
         """Begin with a model and its manifest."""
-        return cls(model, NewLevels.of_model(manifest))
+        return cls(model, LaterRows.of_model(manifest))
 
     def see(self, frame: Any) -> Any:
         """Return the rows, and count what the model does not know of them."""
@@ -33,7 +33,7 @@ class PredictionNotes:
 
         if isinstance(self.model, GroupThresholdClassifier):
             self.unknown_groups.update(self.model.unknown_groups(frame))
-        self.new_levels.add(frame)
+        self.later.add(frame)
         return frame
 
     def count(self, predictions: Any) -> Any:
@@ -52,5 +52,5 @@ class PredictionNotes:
                 f"warning: {rows} rows are of the group '{name}', which the run did not know: they "
                 "are decided at the threshold for all, and no limit was tested on such rows."
             )
-        for line in self.new_levels.lines():
+        for line in self.later.lines():
             yield f"warning: {line}"

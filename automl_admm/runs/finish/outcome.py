@@ -10,7 +10,8 @@ from automl_admm.certify.certificate import Certificate
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.run import FallbackKind, RunResult
 from automl_admm.core.space import Candidate
-from automl_admm.data.trained_levels import find_levels
+from automl_admm.data.trained_gaps import TRAINED_GAPS, find_gaps
+from automl_admm.data.trained_levels import LEVELS, find_levels
 from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.finish.model_file import load_fitted, load_model
 from automl_admm.runs.prepare.preparation import Preparation
@@ -43,10 +44,11 @@ class PipelineResult:
         return load_fitted(self.pickled) if self.kept is None else load_model(self.kept)
 
     @property
-    def levels(self) -> dict[str, list[str]]:
-        """The categories and tags that the model learned from, by their columns."""
-        work = self.preparation.work
-        return find_levels(work.table.X, (*work.context.categorical, *work.context.tags))
+    def learned(self) -> dict[str, Any]:
+        """The categories, tags and gaps that the model learned from, as its manifest has them."""
+        X, context = self.preparation.work.table.X, self.preparation.work.context
+        levels = find_levels(X, (*context.categorical, *context.tags))
+        return {LEVELS: levels, TRAINED_GAPS: find_gaps(X)}
 
     @property
     def best(self) -> Evaluation:

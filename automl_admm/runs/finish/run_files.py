@@ -15,7 +15,6 @@ from automl_admm.core.run import FallbackKind
 from automl_admm.core.structure.pipeline_space import all_steps
 from automl_admm.data.ingest.records import ANSWERS
 from automl_admm.data.table_schema import DECIMAL
-from automl_admm.data.trained_levels import LEVELS
 from automl_admm.execution.task_folders import read_regular
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.labels import positive_of, sorted_texts
@@ -74,7 +73,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "few_found": explain_few_found(outcome),
         "columns": [str(one.name) for one in prepared.ingest.readings if not one.is_left_out],
         "text_columns": [str(name) for name in prepared.work.context.categorical],
-        LEVELS: outcome.levels,
+        **outcome.learned,
         "schema": prepared.schema.describe(),
         **_decimal_commas(prepared.config),
         **prepared.ingest.as_content(),

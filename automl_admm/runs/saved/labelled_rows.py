@@ -12,7 +12,7 @@ from automl_admm.constraints.groups import Grouping, check_columns
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.limits import Limit
 from automl_admm.data.conforming import Place, row_of
-from automl_admm.data.trained_levels import NewLevels
+from automl_admm.data.later_rows import LaterRows
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.metrics import Metric, resolve_metric
 from automl_admm.pipelines.predictions.decisions import decisions_of, rates_of
@@ -53,8 +53,8 @@ class OnLabelledRows:
     `rates` are recall and selection rate of two classes. `said` is the manifest of the model, with
     what the run said of it. The `interval` is of the score here. The model learned from so many of
     the rows, `learned`; None if the run cannot know it, and then `doubt` says why. `groups` tells
-    groups that are new, or not among the rows, and `new_levels` columns with new categories. `mark`
-    says what is wrong with a model that was saved for want of a better one.
+    groups that are new, or not among the rows, and `new_values` columns with new categories or
+    gaps. `mark` says what is wrong with a model that was saved for want of a better one.
     """
 
     rows: int
@@ -67,7 +67,7 @@ class OnLabelledRows:
     learned: int | None
     doubt: str | None
     groups: tuple[str, ...] = ()
-    new_levels: tuple[str, ...] = ()
+    new_values: tuple[str, ...] = ()
     mark: str | None = None
 
 
@@ -99,16 +99,16 @@ def evaluate_on(folder: RunFolder, frame: Any, data: str, place: Place = row_of)
         learned=count_learned(run, origin),
         doubt=origin.doubt,
         groups=run.other_groups(table),
-        new_levels=_new_levels(run, table),
+        new_values=_new_values(run, table),
         mark=tell_mark(run.manifest),
     )
 
 
-def _new_levels(run: CertifiedRun, table: Table) -> tuple[str, ...]:
-    """Tell columns with categories that the model does not know."""
-    new_levels = NewLevels.of_model(run.manifest)
-    new_levels.add(table.X)
-    return tuple(new_levels.lines())
+def _new_values(run: CertifiedRun, table: Table) -> tuple[str, ...]:
+    """Tell columns with categories that the model does not know, or with more gaps."""
+    later = LaterRows.of_model(run.manifest)
+    later.add(table.X)
+    return tuple(later.lines())
 
 
 def open_run(

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from automl_admm.core.errors import FallbackWarning, LimitWarning, VersionWarning
-from automl_admm.data.trained_levels import levels_in, warn_of_new_values
+from automl_admm.data.later_rows import warn_of_later_rows
 from automl_admm.pipelines.labels import accuracy_of_decided, leaves_undecided
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model, tell_version
 from automl_admm.runs.finish.model_mark import tell_mark
@@ -58,7 +58,7 @@ class LoadedModel(BaseEstimator):  # type: ignore[misc]
 
     def _answer(self, method: str, X: Any) -> Any:
         rows = self.pipeline_rows(X)
-        warn_of_new_values(levels_in(self.description), rows, depth=3)
+        warn_of_later_rows(self.description, rows, depth=3)
         with rows_for_the_model():
             return getattr(self.pipeline, method)(rows)
 
