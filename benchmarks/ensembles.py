@@ -213,7 +213,24 @@ def report(found: Sequence[Measured]) -> dict[str, Any]:
         for name, some in kinds.items()
         if some
     }
-    return {**tables, "costs": {"columns": COSTS, "rows": [_costs(found)]}}
+    sets = [_of_set([one for one in found if one.data == name]) for name in units]
+    return {
+        **tables,
+        "sets": {"columns": SET_HEADS, "rows": sets},
+        "costs": {"columns": COSTS, "rows": [_costs(found)]},
+    }
+
+
+SET_HEADS = ["set", "metric", "splits", "best pipeline", "ensemble", "better", "worse", "level"]
+
+
+def _of_set(found: Sequence[Measured]) -> list[Any]:
+    """Return the mean scores of a set; without several members the pipeline stands for both."""
+    told = compare([-round(one.difference, 6) for one in found], [0.0] * len(found))
+    single = mean(one.single for one in found)
+    other = mean(one.single + one.difference for one in found)
+    numbers = [f"{single:.4f}", f"{other:.4f}", told.wins, told.losses, told.ties]
+    return [found[0].data, found[0].metric, len(found), *numbers]
 
 
 def _names(found: Sequence[Measured]) -> list[str]:

@@ -201,13 +201,13 @@ def boosters() -> str:
 
 
 def ensembles() -> str:
-    """Draw the scores of the single pipeline and the ensemble."""
-    found: dict[str, dict[str, float]] = {"single": {}, "ensemble": {}}
-    for name, metric, single, ensemble, *_ in table("ensembles/ensembles")["rows"]:
-        for kind, cell in (("single", single), ("ensemble", ensemble)):
-            if str(cell) != "none":
-                found[kind][f"{name} ({metric})"] = float(cell)
-    return bars(Chart("Ensembles", "score on rows held out, one run each", ".4f"), found)
+    """Draw how often what a rule ships is better than the best pipeline, and how often worse."""
+    rows = [row for row in table("ensembles/rules-all")["rows"] if "of 8" in str(row[0])]
+    found = {
+        kind: {f"ships {row[0].removesuffix(', of 8')}": float(row[place]) for row in rows}
+        for kind, place in (("better", 2), ("worse", 3))
+    }
+    return bars(Chart("Ensembles", "splits on which what ships is better or worse", "g"), found)
 
 
 def racing() -> str:

@@ -73,4 +73,5 @@ def test_the_tables_count_what_a_rule_ships_against_the_best_pipeline() -> None:
     # A gain of .05 and a loss of .1, in spreads of the single pipeline's score, which is .05.
     assert float(rows["always"][5]) == pytest.approx((1.0 - 2.0) / 3, abs=0.001)
     assert tables["rules-roc_auc"]["rows"] == tables["rules-all"]["rows"]
+    assert tables["sets"]["rows"] == [["sonar", "roc_auc", 3, "0.7500", "0.7333", 1, 1, 1]]
     assert tables["costs"]["rows"] == [[2, "3", "4.0 times", "3.0 times"]]
