@@ -18,8 +18,8 @@ import argparse
 import json
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
 
 ROWS, SALT, RUNS, PILOTS = 1200, 22, 102, (1000, 1001, 1002)
-EVALUATIONS = {"two_classes": 4, "answers": 2, "classes": 2, "regression": 2}
+EVALUATIONS = {"two_classes": 4, "answers": 2, "classes": 2, "regression": 2, "averages": 6}
 FOLDS, DRAWS = 2, 100
 SET_ASIDE = 0.4
 COST_TEXT = ",".join(f"{mistake}={cost:g}" for mistake, cost in COSTS.items())
@@ -54,7 +54,7 @@ def run_all(task: str, folder: Path, out: Path, runs: int) -> None:
         for name in NAMES[task]:
             if (name, seed) not in done:
                 here = world(folder, name)
-                record = _reference(here) if seed < 0 else _pair(here, seed, _known(out, name))
+                record = reference_of(here) if seed < 0 else _pair(here, seed, _known(out, name))
                 with out.open("a", encoding="utf-8") as stream:
                     stream.write(dumped({"world": name, "seed": seed} | record))
 
@@ -69,9 +69,11 @@ def _known(out: Path, name: str) -> Mapping[str, float]:
     return next(one["reference"] for one in read(out) if (one["world"], one["seed"]) == (name, -1))
 
 
-def _reference(here: World) -> Record:
+def reference_of(here: World) -> Record:
     """Return the mean value of every kind, of runs without a limit."""
-    found = [facts(here.kinds, _seen(_fitted(here, seed, (), None), here, seed)) for seed in PILOTS]
+    found = [
+        facts(here.kinds, seen_by(fitted(here, seed, (), None), here, seed)) for seed in PILOTS
+    ]
     means = {text: float(np.mean([one[text] for one in found])) for text in found[0]}
     return {"reference": means}
 
@@ -83,26 +85,26 @@ def _pair(here: World, seed: int, reference: Mapping[str, float]) -> Record:
     texts = tuple(kind.written(limits[kind.text]) for kind in here.kinds)
     record: Record = {"room": room, "limits": limits}
     if room == MUCH:
-        plain = _seen(_fitted(here, seed, texts, None), here, seed)
-        record |= {"plain": facts(here.kinds, plain), "plain_utility": _utility(here, plain)}
-    outcome = _fitted(here, seed, texts, 0.95)
-    mine = _seen(outcome, here, seed)
+        plain = seen_by(fitted(here, seed, texts, None), here, seed)
+        record |= {"plain": facts(here.kinds, plain), "plain_utility": utility(here, plain)}
+    outcome = fitted(here, seed, texts, 0.95)
+    mine = seen_by(outcome, here, seed)
     proof = outcome.certificate
     if proof is None:  # nothing could be tested, and so nothing is certified
         record["untested"] = outcome.refit.untested
     has_oracle = here.task in ("two_classes", "classes") and room == MUCH
     return record | {
-        "findings": _findings(here, proof),
+        "findings": found_of(here, proof),
         "is_certified": outcome.is_certified,
-        "model": type(_inner(outcome.model)).__name__,
+        "model": type(inner(outcome.model)).__name__,
         "rows": 0 if proof is None else proof.rows,
         "certified": facts(here.kinds, mine),
-        "certified_utility": _utility(here, mine),
+        "certified_utility": utility(here, mine),
         "oracle": _oracle(here, mine, limits, seed) if has_oracle else None,
     }
 
 
-def _findings(here: World, proof: Certificate | None) -> Record:
+def found_of(here: World, proof: Certificate | None) -> Record:
     """Return what was found of each kind; without a certificate none was tested."""
     if proof is None:
         untested = {"verdict": "untested", "approximate": False, "bound": None, "method": ""}
@@ -118,13 +120,17 @@ def _findings(here: World, proof: Certificate | None) -> Record:
     }
 
 
-def _rows(here: World, seed: int) -> tuple[Any, Any]:
+def rows_of(here: World, seed: int) -> tuple[Any, Any]:
+    """Return the places of the rows of a run, and of the rest."""
     order = np.random.default_rng([seed, SALT]).permutation(len(here.X))
     return order[:ROWS], order[ROWS:]
 
 
-def _fitted(here: World, seed: int, limits: tuple[str, ...], certify: float | None) -> Any:
-    mine, _ = _rows(here, seed)
+def fitted(
+    here: World, seed: int, limits: tuple[str, ...], certify: float | None, **more: Any
+) -> Any:
+    """Return the outcome of a run; `more` are other options of it."""
+    mine, _ = rows_of(here, seed)
     with tempfile.TemporaryDirectory() as folder:
         config = RunConfig(
             grammar="tiny",
@@ -141,12 +147,13 @@ def _fitted(here: World, seed: int, limits: tuple[str, ...], certify: float | No
             random_state=seed,
             looks=Path(folder) / "looks.json",  # each run is the first look at its rows
         )
-        return run_pipelines(prepare(config, here.X.iloc[mine], here.y.iloc[mine]))
+        given = here.X.iloc[mine], here.y.iloc[mine]
+        return run_pipelines(prepare(replace(config, **more), *given))
 
 
-def _seen(outcome: Any, here: World, seed: int) -> Seen:
+def seen_by(outcome: Any, here: World, seed: int) -> Seen:
     """Return the predictions for the rows that no run had."""
-    _, fresh = _rows(here, seed)
+    _, fresh = rows_of(here, seed)
     X, truth = here.X.iloc[fresh], here.y.iloc[fresh].to_numpy()
     groups, model = X[here.column].to_numpy() if here.column else None, outcome.model
     if here.task == "regression":
@@ -163,14 +170,14 @@ def _seen(outcome: Any, here: World, seed: int) -> Seen:
     return Seen(called, truth, groups, sure, classes, raised, X[column].to_numpy(dtype=float))
 
 
-def _inner(model: Any) -> Any:
+def inner(model: Any) -> Any:
     """Return the pipeline or average inside of what decides at a threshold."""
     while hasattr(model, "estimator"):
         model = model.estimator
     return model
 
 
-def _utility(here: World, seen: Seen) -> float:
+def utility(here: World, seen: Seen) -> float:
     """Return R², or the mean recall, or the share of all rows that are decided rightly."""
     measure: Callable[..., float] = r2_score
     if here.task == "answers":
@@ -215,6 +222,13 @@ def main() -> None:
 
         write(given.task, read(given.report), given.commit)
         return
+    with quick_and_quiet():
+        run_all(given.task, given.data, given.out, given.runs)
+
+
+@contextmanager
+def quick_and_quiet() -> Iterator[None]:
+    """Use one thread and no warnings, and do not compute how many rows a certificate needs."""
     unknown: Callable[..., None] = lambda *_, **__: None  # noqa: E731
     with ExitStack() as stack:
         stack.enter_context(threadpool_limits(1))
@@ -222,7 +236,7 @@ def main() -> None:
         for module in (planning, verdicts):
             stack.enter_context(patch.object(module, "rows_needed", unknown))
         warnings.simplefilter("ignore")
-        run_all(given.task, given.data, given.out, given.runs)
+        yield
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from certified_answers import of_answers
+from certified_averages_tables import sentence as of_averages
 from certified_kinds import RAISED, Kind, of_classes, of_regression, of_two_classes
 from printed_tables import wrapped
 from scipy.stats import beta
@@ -184,7 +185,7 @@ def _lost(runs: Iterable[Record], than: str) -> list[str]:
 def short() -> str:
     """Return the outcome in sentences."""
     summary = json.loads(MEASURED.read_text(encoding="utf-8"))["summary"]
-    sentences = " ".join(_sentence(name, one) for name, one in summary.items())
+    sentences = " ".join([*(_sentence(name, one) for name, one in summary.items()), of_averages()])
     return wrapped(f"**In short:** {sentences[0].lower()}{sentences[1:]}")
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from artificial_objective import commit_here
 from behaviour_worlds import BEHAVIOUR_WORLDS
 from bound_worlds import WORLDS, Noise, World
-from scipy.stats import beta
+from certified_averages_tables import share_of
 
 from automl_admm.certify.bounds.bounds import approximate_bounds, exact_bounds
 from automl_admm.certify.walk.sequence import Route, Spot, order_routes
@@ -181,8 +181,8 @@ def tables(records: Sequence[Record]) -> dict[str, Any]:
     watched = [
         [
             one["watched"],
-            _share(one["alarms"], one["runs"]),
-            _share(one["claims"], one["runs"]),
+            share_of(one["alarms"], one["runs"]),
+            share_of(one["claims"], one["runs"]),
             f"{one['found'] / one['runs']:.0%}",
         ]
         for one in records
@@ -223,19 +223,12 @@ def _row(one: Record) -> list[Any]:
     return [
         f"`{one['limit']}`",
         one["rows"],
-        _share(one["false"], one["hostile"]),
+        share_of(one["false"], one["hostile"]),
         f"{one['certified'] / one['walks']:.0%}",
-        _share(one["broken"], one["walks"]),
+        share_of(one["broken"], one["walks"]),
         f"{one['free_broken'] / one['walks']:.0%}",
         *("-" if value is None else f"{value:.3f}" for value in utilities),
     ]
-
-
-def _share(events: int, trials: int) -> str:
-    """Return a share in per cent with Clopper and Pearson's 95 % interval."""
-    low = float(beta.ppf(0.025, events, trials - events + 1)) if events else 0.0
-    high = float(beta.ppf(0.975, events + 1, trials - events)) if events < trials else 1.0
-    return f"{100 * events / trials:.1f} ({100 * low:.1f} to {100 * high:.1f})"
 
 
 def _known(path: Path) -> list[Record]:
