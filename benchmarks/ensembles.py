@@ -197,7 +197,8 @@ HEADS += ["Wilcoxon p", "worst"]
 def report(found: Sequence[Measured]) -> dict[str, Any]:
     """Return what each rule ships against the best pipeline, in all and by metric, and the costs.
 
-    Metrics have units of their own: a gain is in spreads of the score of a set over its splits.
+    Metrics have units of their own: a gain is in spreads of the score of a set over its splits, and
+    a set without a spread counts in the other columns alone.
     """
     units = {name: _unit([one for one in found if one.data == name]) for name in _names(found)}
     kinds = {"all": found} | {
@@ -249,10 +250,12 @@ def _row(found: Sequence[Measured], units: dict[str, float], rule: str) -> list[
     ]
     rounded = [round(gain, 6) for gain in gains]
     told = compare([-gain for gain in rounded], [0.0] * len(rounded))
-    scaled = [gain / units[one.data] for one, gain in zip(found, gains, strict=True)]
+    pairs = [(units[one.data], gain) for one, gain in zip(found, gains, strict=True)]
+    scaled = [gain / unit for unit, gain in pairs if unit > 0]
     p = float(wilcoxon(scaled).pvalue) if any(scaled) else 1.0
     counts = [sum(ships), told.wins, told.losses, told.ties, f"{told.p:.2g}"]
-    return [rule, *counts, f"{mean(scaled):+.3f}", f"{p:.2g}", f"{min(scaled):+.2f}"]
+    sizes = (f"{mean(scaled):+.3f}", f"{p:.2g}", f"{min(scaled):+.2f}") if scaled else ("none",) * 3
+    return [rule, *counts, *sizes]
 
 
 COSTS = ["ensembles", "members", "processor seconds of the final fit", "latency"]
