@@ -12,6 +12,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+from paired import compare, corrected
 from scipy.optimize import minimize
 from theta_runs import Case, Method, Trace, collect, optuna_methods, ours
 
@@ -24,6 +25,7 @@ SAMPLE = 400_000
 METHODS: dict[str, Method] = {
     "gp": ours("gp"),
     "gp priced": ours("gp:limits=priced", priced=True),
+    "admmbo": ours("admmbo"),
     "ctpe": ours("ctpe"),
     "tpe": ours("tpe", priced=True),
     "trust-region": ours("trust-region", priced=True),
@@ -126,6 +128,22 @@ def verdict(runs: Runs, cases: list[str], methods: list[str]) -> None:
         print(f"{case}: first feasible and best feasible: {text}")
 
 
+def pairs(runs: Runs, cases: list[str], methods: list[str]) -> None:
+    """`admmbo` against the others in the best feasible value: exact sign tests, Holm-corrected."""
+    if "admmbo" not in methods:
+        return
+    ends = {key: [trace.best_feasible() for trace in traces] for key, traces in runs.items()}
+    found = {
+        f"{case}: admmbo / {other}": compare(ends["admmbo", case], ends[other, case])
+        for case in cases
+        for other in methods
+        if other != "admmbo"
+    }
+    holm = corrected({name: pair.p for name, pair in found.items()})
+    for name, pair in found.items():
+        print(f"{name}: {pair.wins}/{pair.losses}/{pair.ties}, p {holm[name]:.2g}")
+
+
 def draw(runs: Runs, cases: dict[str, tuple[Case, float]], methods: list[str], path: Path) -> None:
     """The median best feasible value after each evaluation, one panel a case."""
     import matplotlib as mpl
@@ -156,10 +174,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--methods", nargs="+", help="only these; no plot is drawn then")
     parser.add_argument("--keep", type=Path, help="a JSON file of runs: those are not repeated")
     parser.add_argument("--plot", type=Path, default=PLOT, help="the picture")
     arguments = parser.parse_args()
-    cases, methods = make_cases(), METHODS | optuna_methods()
+    cases, every = make_cases(), METHODS if arguments.methods else METHODS | optuna_methods()
+    methods = {name: every[name] for name in arguments.methods or every}
     functions = [case for case, _ in cases.values()]
     seeds = range(arguments.first, arguments.first + arguments.seeds)
     runs = collect(methods, functions, seeds, BUDGET, arguments.keep)
@@ -167,7 +187,9 @@ def main() -> None:
         table(runs, name, best, list(methods))
     print()
     verdict(runs, list(cases), list(methods))
-    draw(runs, cases, list(methods), arguments.plot)
+    pairs(runs, list(cases), list(methods))
+    if not arguments.methods:
+        draw(runs, cases, list(methods), arguments.plot)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`tpe`, `ctpe`, `trust-region` and `rbf` keep the promises that every θ-solver keeps."""
+"""`tpe`, `ctpe`, `trust-region`, `rbf` and `admmbo` keep the promises that every θ-solver keeps."""
 
 from __future__ import annotations
 
@@ -50,3 +50,11 @@ class TestRbf(ThetaSolverContract):
 
     def make(self) -> ThetaSolver:
         return theta_solver("rbf")
+
+
+class TestAdmmbo(ThetaSolverContract):
+    roams = True
+    whole_seeds = 2
+
+    def make(self) -> ThetaSolver:
+        return theta_solver("admmbo")

@@ -1,4 +1,4 @@
-"""The built-in θ-solvers: `gp`, `tpe`, `ctpe`, `trust-region` and `random`.
+"""The built-in θ-solvers: `gp`, `tpe`, `ctpe`, `trust-region`, `rbf`, `admmbo` and `random`.
 
 This module has their options and factories only; each factory imports its solver when it is needed.
 Begin with `random_points`, the smallest solver, then `gaussian/gp` or `parzen/tpe`. `box` and
@@ -121,6 +121,30 @@ class RbfOptions:
             raise ValueError("candidates must be at least 1")
 
 
+@dataclass(frozen=True, slots=True)
+class AdmmboOptions:
+    """Options of `admmbo`: ρ and M of the method, and its proposals for each sub-problem.
+
+    `rho` is ρ at first, in standard deviations of the objective on the unit box; `penalty` is M.
+    `optimality` and `feasibility` are the paper's α and β. `initial` is as in `gp`.
+    """
+
+    initial: int | None = None
+    rho: float = 1.0
+    penalty: float = 50.0
+    optimality: int = 2
+    feasibility: int = 2
+
+    def __post_init__(self) -> None:
+        if self.initial is not None and self.initial < 1:
+            raise ValueError("initial must be at least 1")
+        for name, value in (("rho", self.rho), ("penalty", self.penalty)):
+            if not 0.0 < value < math.inf:
+                raise ValueError(f"{name} must be a number above 0")
+        if min(self.optimality, self.feasibility) < 1:
+            raise ValueError("optimality and feasibility must be at least 1")
+
+
 def build_gp(options: GpOptions) -> ThetaSolver:
     """Build Bayesian optimization with a Gaussian process."""
     from automl_admm.builtin.theta.gaussian.gp import GaussianProcessTheta
@@ -160,6 +184,13 @@ def build_rbf(options: RbfOptions) -> ThetaSolver:
     return RadialBasisTheta(options)
 
 
+def build_admmbo(options: AdmmboOptions) -> ThetaSolver:
+    """Build Bayesian optimization with the constraints split off."""
+    from automl_admm.builtin.theta.admmbo import AdmmboTheta
+
+    return AdmmboTheta(options)
+
+
 def build_random(options: NoOptions) -> ThetaSolver:
     """Build the solver of uniform points."""
     del options
@@ -170,7 +201,7 @@ def build_random(options: NoOptions) -> ThetaSolver:
 
 @hookimpl
 def theta_solvers() -> Iterator[ThetaSolverPlugin]:
-    """Yield `gp`, `tpe`, `ctpe`, `trust-region`, `rbf` and `random`."""
+    """Yield `gp`, `tpe`, `ctpe`, `trust-region`, `rbf`, `admmbo` and `random`."""
     yield ThetaSolverPlugin(
         name="gp",
         summary="Bayesian optimization with a Gaussian process and expected improvement",
@@ -202,6 +233,12 @@ def theta_solvers() -> Iterator[ThetaSolverPlugin]:
         summary="a radial basis surrogate (SciPy's), weighed against the distance to what is known",
         factory=build_rbf,
         options=RbfOptions,
+    )
+    yield ThetaSolverPlugin(
+        name="admmbo",
+        summary="ADMMBO: Gaussian processes of the constraints, split from the objective by ADMM",
+        factory=build_admmbo,
+        options=AdmmboOptions,
     )
     yield ThetaSolverPlugin(
         name="random",
