@@ -136,7 +136,7 @@ class AdmmboTheta(GaussianProcessTheta):
         return bool(improvement.room(nearest)[0] <= NO_ROOM)
 
     def _best_copy(self, state: Splitting, training: Training, place: int) -> Array:
-        return training.points[int(self._copy_costs(state, training, place).argmin())]
+        return np.asarray(training.points[int(self._copy_costs(state, training, place).argmin())])
 
     def _copy_costs(self, state: Splitting, training: Training, place: int) -> Array:
         measured, weight = training.measured[place], state.rho / (2.0 * self._penalty)
@@ -152,4 +152,4 @@ def _totals(training: Training, beliefs: Beliefs, pull: Quadratic) -> Array:
 
 
 def _best_point(training: Training, beliefs: Beliefs, pull: Quadratic) -> Array:
-    return training.points[int(_totals(training, beliefs, pull).argmin())]
+    return np.asarray(training.points[int(_totals(training, beliefs, pull).argmin())])
