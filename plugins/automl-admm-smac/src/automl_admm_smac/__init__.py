@@ -45,11 +45,19 @@ class ForestOptions(SmacOptions):
     """Options of `smac`: those of `smac-gp`, and whether it may use cheaper evaluations.
 
     Where a run allows them (`min_fidelity` below 1), SMAC's Hyperband chooses the fidelity, and
-    the model is fitted again after 8 proposals unless `retrain_after` says otherwise.
+    the model is fitted again after 8 proposals unless `retrain_after` says otherwise. A share
+    `random` of the proposals after the initial ones is drawn, not chosen by the model.
     """
 
     points: int = 256
     hyperband: bool = True
+    random: float = 0.2
+
+    def __post_init__(self) -> None:
+        # super() without arguments fails here: `slots` makes another class of this one.
+        SmacOptions.__post_init__(self)
+        if not 0.0 <= self.random <= 1.0:
+            raise ValueError("random must be between 0 and 1")
 
 
 def require_smac() -> None:
@@ -64,7 +72,7 @@ def build_forest(options: ForestOptions) -> ThetaSolver:
     require_smac()
     from automl_admm_smac.solver import SmacTheta
 
-    return SmacTheta(options, "forest", hyperband=options.hyperband)
+    return SmacTheta(options, "forest", hyperband=options.hyperband, random=options.random)
 
 
 def build_process(options: SmacOptions) -> ThetaSolver:

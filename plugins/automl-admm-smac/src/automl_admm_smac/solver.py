@@ -32,10 +32,18 @@ class SmacTheta:
     together with it, since failures alone teach nothing; only Hyperband waits for them.
     """
 
-    def __init__(self, options: SmacOptions, model: Model, *, hyperband: bool) -> None:
+    def __init__(
+        self,
+        options: SmacOptions,
+        model: Model,
+        *,
+        hyperband: bool,
+        random: float | None = None,
+    ) -> None:
         self._options = options
         self._model: Model = model
         self._hyperband = hyperband
+        self._random = random
 
     def begin(self, subproblem: ThetaSubproblem) -> None:
         """Start SMAC anew: observations of another box cannot be taken back."""
@@ -84,6 +92,7 @@ class SmacTheta:
             initial=max((self._options.initial or usual) - done, 0),
             retrain_after=self._options.retrain_after or often,
             lowest_fidelity=lowest,
+            random=self._random,
             seed=subproblem.seed % SEEDS,
         )
 

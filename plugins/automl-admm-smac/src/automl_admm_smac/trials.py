@@ -14,6 +14,7 @@ from smac.intensifier.hyperband_utils import determine_HB
 from smac.main.config_selector import ConfigSelector
 from smac.main.exceptions import ConfigurationSpaceExhaustedException
 from smac.model.random_forest.random_forest import RandomForest
+from smac.random_design import ProbabilityRandomDesign
 from smac.runhistory import StatusType, TrialInfo, TrialValue
 
 from automl_admm.plugin_api import Array, Observation
@@ -38,12 +39,16 @@ CHALLENGERS: dict[Model, int] = {"forest": 10_000, "process": 1_000}  # as in SM
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plan of a sub-problem's search; `lowest_fidelity` below 1 calls for Hyperband."""
+    """The plan of a sub-problem's search; `lowest_fidelity` below 1 calls for Hyperband.
+
+    `random` is the share of proposals drawn without the model; None leaves it to SMAC.
+    """
 
     model: Model
     initial: int
     retrain_after: int
     lowest_fidelity: float
+    random: float | None
     seed: int
 
 
@@ -158,6 +163,8 @@ def _facade(space: ConfigurationSpace, plan: Plan, folder: Path, *, is_staged: b
         "logging_level": False,
         "overwrite": True,
     }
+    if plan.random is not None:
+        parts["random_design"] = ProbabilityRandomDesign(plan.random, seed=plan.seed)
     if plan.model == "process":
         return BlackBoxFacade(scenario, runhistory_encoder=PlainEncoder(scenario), **parts)
     facade = MultiFidelityFacade if is_staged else HyperparameterOptimizationFacade
