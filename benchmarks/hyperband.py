@@ -48,7 +48,7 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "ADMM as shipped": {},
     "ADMM, halving": {"z_solver": "halving", **RUNGS},
 }
-MEDIANS = ("made", "rough", "spent", "seconds", "fit_seconds")
+MEDIANS = ("made", "rough", "spent", "seconds")
 Record = Mapping[str, Any]
 
 
@@ -124,7 +124,6 @@ def search(run: Run, folder: Path) -> dict[str, Any]:
     test = 1.0 - made.score(rest[:TEST_ROWS], y_rest[:TEST_ROWS])
     return {
         "seconds": round(seconds, 2),
-        "fit_seconds": round(float(np.nansum(results["mean_fit_time"])), 2),
         "spent": round(course.spent, 2),
         "made": course.made,
         "rough": course.rough,
@@ -162,20 +161,20 @@ def rank_means(records: Sequence[Record]) -> dict[str, float]:
     return dict(zip(METHODS, ranks.mean(axis=1).tolist(), strict=True))
 
 
-def outcomes(records: Sequence[Record]) -> list[list[Any]]:
-    """Return a row a method: losses, mean rank, seconds and evaluations."""
+def outcomes(records: Sequence[Record]) -> list[list[str]]:
+    """Return a row a method: mean losses, mean rank, and medians of evaluations and seconds."""
     rows, ranks = [], rank_means(records)
     for name in METHODS:
         own = of(records, name)
         best = [_shown(mean(record["best"][place] for record in own)) for place in range(3)]
-        test = round(mean(record["test"] for record in own), 4)
-        middle = [round(median(record[key] for record in own), 1) for key in MEDIANS]
-        rows.append([name, *best, test, round(ranks[name], 2), *middle])
+        test = f"{mean(record['test'] for record in own):.4f}"
+        middle = [f"{median(record[key] for record in own):.1f}" for key in MEDIANS]
+        rows.append([name, *best, test, f"{ranks[name]:.2f}", *middle])
     return rows
 
 
-def _shown(loss: float) -> float | str:
-    return round(loss, 4) if math.isfinite(loss) else "-"
+def _shown(loss: float) -> str:
+    return f"{loss:.4f}" if math.isfinite(loss) else "-"
 
 
 def pairs(records: Sequence[Record]) -> list[list[str]]:
@@ -207,7 +206,7 @@ def tables(records: Sequence[Record], budget: int) -> dict[str, Any]:
             "commit": commit,
             "columns": [
                 *("search", *after, "test loss", "mean rank"),
-                *("evaluations", "rough", "worth", "s", "s of fits"),
+                *("evaluations", "rough", "worth", "s"),
             ],
             "rows": outcomes(records),
         },

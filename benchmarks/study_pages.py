@@ -32,6 +32,7 @@ GROUPS = {
         "theta_constrained",
         "ctpe",
         "rising_bandits",
+        "hyperband",
         "proposal_cost",
         "shapes",
         "study_processes",

@@ -260,6 +260,12 @@ def test_options_out_of_range(wrong: dict[str, int]) -> None:
         ForestOptions(**wrong)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("random", [-0.1, 1.1, math.nan])
+def test_a_share_out_of_range(random: float) -> None:
+    with pytest.raises(ValueError, match="random must be between 0 and 1"):
+        ForestOptions(random=random)
+
+
 def test_an_older_smac_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("automl_admm_smac.version", lambda name: "2.3.1")
     with pytest.raises(ImportError, match=r"2\.4 or newer, not 2\.3\.1"):

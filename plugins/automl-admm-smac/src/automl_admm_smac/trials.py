@@ -138,6 +138,16 @@ def _stages(lowest: float) -> tuple[float, ...]:
     return stages if len(stages) > 1 else ()
 
 
+def _enough(axes: int, lowest: float) -> int:
+    """The evaluations of one fidelity that Hyperband's model waits for: d + 1, but not many.
+
+    The first rung of the first bracket is always enough, so that the second bracket has a model.
+    If it took more, a search down to a ninth would draw all configurations of its first round.
+    """
+    first_rung = int(determine_HB(lowest, 1.0)["n_configs_in_stage"][0][0])
+    return min(axes + 1, ENOUGH_TO_MODEL, first_rung)
+
+
 def _facade(space: ConfigurationSpace, plan: Plan, folder: Path, *, is_staged: bool) -> Any:
     """Return a facade with its output in a folder."""
     scenario = Scenario(
@@ -149,8 +159,7 @@ def _facade(space: ConfigurationSpace, plan: Plan, folder: Path, *, is_staged: b
         max_budget=1.0 if is_staged else None,
         seed=plan.seed,
     )
-    # With Hyperband the model waits for d + 1 evaluations of a fidelity, else for one.
-    enough = min(len(space) + 1, ENOUGH_TO_MODEL) if is_staged else 1
+    enough = _enough(len(space), plan.lowest_fidelity) if is_staged else 1
     sobol = HyperparameterOptimizationFacade.get_initial_design(scenario, n_configs=plan.initial)
     parts: dict[str, Any] = {
         "initial_design": sobol,
