@@ -1,8 +1,8 @@
 """Hyperband with SMAC's model (as BOHB, with a forest) beside searches with and without rungs.
 
 Every search has the same rows, folds and budget, which counts an evaluation by its share of the
-rows: 1/9, 1/3 or 1. Two measures: the best validated loss of a whole evaluation after so many
-evaluations' worth, and the loss of what ships on rows that no search saw (1 − AUROC). They are
+rows: 1/9, 1/3 or 1. Two measures: the best validated loss of a whole evaluation (1 − AUROC) after
+so many evaluations' worth, and 1 − accuracy of what ships on rows that no search saw. They are
 compared in pairs of a set and a seed, by an exact sign test with Holm's correction.
 
     python benchmarks/hyperband.py ../shared/data --sets adult pc4 --keep runs.jsonl
@@ -153,7 +153,7 @@ def of(records: Sequence[Record], method: str) -> list[Record]:
 
 
 def rank_means(records: Sequence[Record]) -> dict[str, float]:
-    """Return the mean rank of each method by the loss on held-out rows; ties share theirs."""
+    """Return the mean rank of each method by the errors on unseen rows; ties share theirs."""
     losses = np.array([[record["test"] for record in of(records, name)] for name in METHODS])
     below = (losses[None] < losses[:, None]).sum(axis=1)
     level = (losses[None] == losses[:, None]).sum(axis=1)
@@ -205,14 +205,14 @@ def tables(records: Sequence[Record], budget: int) -> dict[str, Any]:
         "outcomes": {
             "commit": commit,
             "columns": [
-                *("search", *after, "test loss", "mean rank"),
+                *("search", *after, "test error", "mean rank"),
                 *("evaluations", "rough", "worth", "s"),
             ],
             "rows": outcomes(records),
         },
         "pairs": {
             "commit": commit,
-            "columns": [f"{BASE} against", "validated loss", "test loss"],
+            "columns": [f"{BASE} against", "validated loss", "test error"],
             "rows": pairs(records),
         },
     }
