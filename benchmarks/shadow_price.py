@@ -39,6 +39,7 @@ from admm_parts import (
     table_of,
 )
 from artificial_objective import commit_here
+from dual_changes import balanced, each_evaluation, relaxed
 from limits_rivals import unguarded
 from paired import Paired, compare, corrected
 from priced_problem import BASE, LIMIT, UNIT, PricedProblem
@@ -78,6 +79,13 @@ ROWS = {
     "the papers' form": Variant(PAPER),
     "the papers' form, μ = λ = 0": Variant(PAPER, no_multipliers),
 }
+# Compared with what ships on seeds of their own.
+CHANGES = {
+    "balanced ρ": Variant(change=balanced),
+    "over-relaxed": Variant(change=relaxed),
+    "μ by evaluation": Variant(change=each_evaluation),
+}
+EVERY = {**ROWS, **CHANGES}
 WITHOUT = {
     "ADMM as shipped": "μ = λ = 0",
     "priced gp": "priced gp, μ = λ = 0",
@@ -109,7 +117,7 @@ def plugins() -> Plugins:
 
 def events_of(job: Job) -> list[Evaluation | AdmmState]:
     """Make a run."""
-    variant, problem = ROWS[job.name], PricedProblem.of(job.width, job.seed)
+    variant, problem = EVERY[job.name], PricedProblem.of(job.width, job.seed)
     plan = plan_search(RunConfig(random_state=job.seed, **variant.chosen), plugins())
 
     def make(task: SearchProblem) -> Search:
@@ -161,7 +169,7 @@ def jobs_of(names: Sequence[str], seeds: Sequence[int], evaluations: int) -> Ite
 
 def parts_table(runs: Mapping[str, Ended], jobs: Sequence[Job], width: float) -> Mapping[str, Any]:
     """Return the table of parts of a width."""
-    ended = {name: _ended(runs, jobs, name, width) for name in ROWS}
+    ended = {name: _ended(runs, jobs, name, width) for name in _names(jobs)}
     rows = table_of(
         {name: np.array([[one.loss] for one in found]) for name, found in ended.items()},
         {name: np.array([[one.share] for one in found]) for name, found in ended.items()},
@@ -196,6 +204,10 @@ def _ended(runs: Mapping[str, Ended], jobs: Sequence[Job], name: str, width: flo
     return [runs[job.key] for job in jobs if (job.name, job.width) == (name, width)]
 
 
+def _names(jobs: Sequence[Job]) -> list[str]:
+    return list(dict.fromkeys(job.name for job in jobs))
+
+
 def _shape(jobs: Sequence[Job]) -> str:
     return f"{len({job.seed for job in jobs})} seeds, {jobs[0].evaluations} evaluations"
 
@@ -208,7 +220,7 @@ def course_table(
     shown = (most // 8, most // 4, most // 2, most)
     rows = []
     for width in WIDTHS:
-        for name in FOLLOWED:
+        for name in _names(jobs):
             mine = [found[job.key] for job in jobs if (job.name, job.width) == (name, width)]
             cells = [_quartiles([_dual_after(one, count) for one in mine]) for count in shown]
             last = np.median([one[-1][2] for one in mine])
@@ -237,20 +249,23 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--evaluations", type=int, default=60)
     parser.add_argument("--followed", type=int, default=240, help="evaluations of a course")
+    parser.add_argument("--rows", nargs="+", choices=EVERY, default=list(ROWS))
+    parser.add_argument("--courses", nargs="+", choices=EVERY, default=list(FOLLOWED))
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--write", type=Path, help="a JSON file for the tables")
     arguments = parser.parse_args()
     arguments.keep.mkdir(parents=True, exist_ok=True)
     seeds = range(arguments.first, arguments.first + arguments.seeds)
-    jobs = list(jobs_of(tuple(ROWS), seeds, arguments.evaluations))
+    jobs = list(jobs_of(arguments.rows, seeds, arguments.evaluations))
     make_runs(jobs, arguments.keep / RUNS, arguments.processes, run)
     runs = read_runs(arguments.keep / RUNS)
-    followed = list(jobs_of(FOLLOWED, seeds, arguments.followed))
+    followed = list(jobs_of(arguments.courses, seeds, arguments.followed))
     found = courses(followed, arguments.keep / COURSES)
     tables = {
         f"parts-{width:g}".replace(".", "-"): parts_table(runs, jobs, width) for width in WIDTHS
     }
-    tables["duals"] = duals_table(runs, jobs)
+    if {*WITHOUT, *WITHOUT.values()} <= {*arguments.rows}:
+        tables["duals"] = duals_table(runs, jobs)
     tables["course"] = course_table(found, followed)
     for table in tables.values():
         print(f"\n{table['title']}")

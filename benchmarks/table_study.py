@@ -26,7 +26,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from admm_parts import no_multipliers
 from artificial_objective import commit_here
+from dual_changes import balanced, each_evaluation, relaxed
 from paired import Paired, compare, corrected
 from table_changes import joint_blocks, z_min_first
 from table_objective import table_of
@@ -40,6 +42,10 @@ METHODS = {
     SHIPPED: Method(),
     "z-min first": Method(change=z_min_first),
     "joint blocks": Method(change=joint_blocks),
+    "μ = λ = 0": Method(change=no_multipliers),
+    "balanced ρ": Method(change=balanced),
+    "over-relaxed": Method(change=relaxed),
+    "μ by evaluation": Method(change=each_evaluation),
     "joint tpe": Method("joint", "tpe"),
     "joint ctpe": Method("joint", "ctpe"),
     "joint smac": Method("joint", "smac"),
@@ -63,6 +69,7 @@ class Job:
     table: str
     setting: str
     seed: int
+    most: int = COUNTS[-1]
 
     @property
     def key(self) -> str:
@@ -78,7 +85,7 @@ class Job:
     @property
     def counts(self) -> tuple[int, ...]:
         """The numbers of evaluations after which the run is looked at."""
-        last = LONGEST.get(self.name, COUNTS[-1])
+        last = min(LONGEST.get(self.name, self.most), self.most)
         return tuple(count for count in COUNTS if count <= last)
 
 
@@ -91,9 +98,9 @@ def jobs_of(arguments: argparse.Namespace) -> Iterator[Job]:
     """Yield every run, seed by seed, so that the first seeds are worth a table."""
     for seed in range(arguments.first, arguments.first + arguments.seeds):
         for table in arguments.tables:
-            for setting in SETTINGS:
+            for setting in arguments.settings:
                 for name in arguments.methods:
-                    yield Job(name, table, setting, seed)
+                    yield Job(name, table, setting, seed, arguments.most)
 
 
 @dataclass(frozen=True)
@@ -194,6 +201,8 @@ def tables_of(
         "columns": ["", *(str(count) for count in COUNTS)],
     }
     for place, setting in enumerate(SETTINGS):
+        if all(job.setting != setting for job in jobs):
+            continue
         found = by_method(jobs, runs, setting)
         for kind, rows in (("regrets", regret_rows(found)), ("pairs", pair_rows(found, base))):
             title = f"{TITLES[kind].format(base=base)}, {setting}: {about}"
@@ -207,6 +216,8 @@ def main() -> None:
     parser.add_argument("--tables", nargs="+", required=True, help="names of files in tables/")
     parser.add_argument("--keep", type=Path, required=True, help="a file of runs")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--settings", nargs="+", choices=SETTINGS, default=list(SETTINGS))
+    parser.add_argument("--most", type=int, choices=COUNTS, default=COUNTS[-1], help="evaluations")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--processes", type=int, default=1)
