@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.space import Array, Parameter
-from automl_admm.core.subproblems import Observation
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 from automl_admm.search.admm import choice, lagrangian, outer_loop, projection
 from automl_admm.search.admm.blocks import begin_selection, begin_theta, best_theta, depth
 from automl_admm.search.admm.choice import Choice
@@ -34,7 +34,7 @@ from automl_admm.search.solving import solve
 TEN_TIMES, TWICE = 10.0, 2.0
 # What these were chosen on: sonar, fri_c2, ionosphere and other seeds of the priced problem.
 ALPHA = 1.5
-DAMPING = 0.25
+DAMPING = 1.0
 
 Block = Generator[Event, Sequence[Evaluation], Any]
 Step = Callable[[Iteration, Prices, Sequence[Evaluation]], Array]
@@ -211,12 +211,25 @@ class Ascent:
         self.state = replace(state, constraint_duals=np.maximum(duals, 0.0))
 
 
+@dataclass
+class Repriced:
+    """Begins `bo` with new prices, and leaves it its draws and its kernel."""
+
+    solver: Any
+
+    def begin(self, subproblem: SelectionSubproblem) -> None:
+        """Teach it all losses at today's prices."""
+        record = self.solver._record  # noqa: SLF001 - the study does no more than this
+        record.start_on(subproblem)
+        self.solver._teach(record.losses)  # noqa: SLF001
+
+
 @contextmanager
-def each_evaluation(residual: Step = best_residual, damping: float = DAMPING) -> Iterator[None]:
+def each_evaluation(residual: Step = to_price_of_log, damping: float = DAMPING) -> Iterator[None]:
     """Move μ after every evaluation, and no more at the end of an outer iteration.
 
-    z-min begins anew after each, since its model learns prices. θ-min does not: the default model
-    learns the raw measures. Only for a search with one worker: late results overturn nothing.
+    z-min is told all its losses anew where μ has moved. θ-min is not: the default model learns the
+    raw measures. Only for a search with one worker: late results overturn nothing.
     """
     outcome = Choice.outcome
 
@@ -237,21 +250,25 @@ def each_evaluation(residual: Step = best_residual, damping: float = DAMPING) ->
 
     def minimise(work: Iteration, state: AdmmState, solvers: Solvers, delta: object) -> Block:
         del delta
-        ascent, drought = Ascent(work, state, residual, damping), None
-        for turn in range(work.settings.precision.evaluations(state.iteration)):
-            block = begin_selection(work, ascent.state, solvers.z, *([str(turn)] if turn else []))
-            drought = drought or block.drought
-            drought.lowest = block.drought.lowest
-            learned: list[Observation[Any]] = []
+        ascent, block = (
+            Ascent(work, state, residual, damping),
+            begin_selection(work, state, solvers.z),
+        )
+        drought, turn = block.drought, replace(block.allowance, evaluations=1)
+        for _ in range(block.allowance.evaluations or 0):
+            before, learned = ascent.state.constraint_duals, list[Observation[Any]]()
 
             def take(new: Sequence[Evaluation], told: Sequence[Observation[Any]]) -> bool:
                 ascent.step(new)
                 learned.extend(told)  # noqa: B023 - called in this turn alone
                 return False
 
-            yield from solve(work.book, block.begun, replace(block.allowance, evaluations=1), take)
+            yield from solve(work.book, replace(block.begun, solver=solvers.z), turn, take)
             if outer_loop._is_in_vain(work, drought, learned):  # noqa: SLF001
                 break
+            if not np.array_equal(before, ascent.state.constraint_duals):
+                block = begin_selection(work, ascent.state, Repriced(solvers.z))
+                drought.lowest = block.drought.lowest
         return selections(work, ascent.state)
 
     def keeping(self: Choice) -> AdmmState:

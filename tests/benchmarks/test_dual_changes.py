@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import dual_changes
 import numpy as np
 import pytest
+from admm_parts import Variant
 from dual_changes import ALPHA, TWICE, Ascent, to_price_of_log
 from priced_problem import SPACE
-from shadow_price import CHANGES, Job, events_of
+from shadow_price import CHANGES, EVERY, Job, events_of
 
 from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.evaluations import Evaluation, Status
@@ -77,6 +79,18 @@ def test_the_relaxed_theta_is_what_delta_and_the_multipliers_see() -> None:
     assert np.abs(relaxed.dual).max() > 0.0 == np.abs(shipped.dual).max()
     # The limit was broken: μ = α ρ r.
     assert relaxed.constraint_duals == pytest.approx(ALPHA * shipped.constraint_duals)
+
+
+def test_without_steps_it_is_the_search_without_multipliers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    still = partial(dual_changes.each_evaluation, damping=0.0)
+    monkeypatch.setitem(EVERY, "μ by evaluation", Variant(change=still))
+    one, other = (
+        [event.key for event in events_of(Job(name, 0.1, 29, 60)) if isinstance(event, Evaluation)]
+        for name in ("μ by evaluation", "μ = λ = 0")
+    )
+    assert one == other
 
 
 def test_multipliers_move_between_two_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
