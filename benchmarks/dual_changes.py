@@ -267,7 +267,8 @@ def each_evaluation(residual: Step = to_price_of_log, damping: float = DAMPING) 
             if outer_loop._is_in_vain(work, drought, learned):  # noqa: SLF001
                 break
             if not np.array_equal(before, ascent.state.constraint_duals):
-                block = begin_selection(work, ascent.state, Repriced(solvers.z))
+                told_anew: Any = Repriced(solvers.z)
+                block = begin_selection(work, ascent.state, told_anew)
                 drought.lowest = block.drought.lowest
         return selections(work, ascent.state)
 

@@ -196,9 +196,10 @@ def tables_of(
 ) -> dict[str, Any]:
     """Return the tables of a study: regrets of each setting, and pairs of one method with all."""
     tables: dict[str, Any] = {}
+    shown = [count for count in COUNTS if any(count <= job.most for job in jobs)]
     shared = {
         "commit": ", ".join(sorted({runs[job.key].commit for job in jobs})),
-        "columns": ["", *(str(count) for count in COUNTS)],
+        "columns": ["", *map(str, shown)],
     }
     for place, setting in enumerate(SETTINGS):
         if all(job.setting != setting for job in jobs):
@@ -206,7 +207,8 @@ def tables_of(
         found = by_method(jobs, runs, setting)
         for kind, rows in (("regrets", regret_rows(found)), ("pairs", pair_rows(found, base))):
             title = f"{TITLES[kind].format(base=base)}, {setting}: {about}"
-            tables[f"{kind}-{place}"] = {**shared, "title": title, "rows": rows}
+            cells = [row[: 1 + len(shown)] for row in rows]
+            tables[f"{kind}-{place}"] = {**shared, "title": title, "rows": cells}
     return tables
 
 
