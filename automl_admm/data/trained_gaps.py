@@ -16,14 +16,18 @@ LEAST_MORE, BY_CHANCE = 0.1, 0.001
 MOST_TOLD = 3
 
 
-def find_gaps(X: Any) -> dict[str, Any]:
-    """Return the number of rows, and that of empty cells of each column that has some.
+def find_gaps(X: Any, origins: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return the number of rows, and that of empty cells of each column that is watched.
 
-    An array has no names to know its columns by, nor has a frame whose names are no texts.
+    `origins` names the user's column that each one was made of: the first one of several stands for
+    it. An array has no names to know its columns by, nor has a frame whose names are no texts.
     """
     if not _has_names(X):
         return {}
-    return {"rows": len(X), "columns": {name: n for name, n in _empty(X).items() if n}}
+    watched = {(origins or {}).get(name, name): name for name in reversed(list(X.columns))}
+    counts = _empty(X[list(watched.values())])
+    columns = {name: {"of": user, "empty": counts[name]} for user, name in watched.items()}
+    return {"rows": len(X), "columns": columns}
 
 
 def _has_names(X: Any) -> bool:
@@ -43,7 +47,7 @@ class NewGaps:
     """Count the empty cells of rows, over all parts of a table, beside those of training."""
 
     trained_rows: int = 0
-    trained: Mapping[str, int] = field(default_factory=dict)
+    trained: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rows: int = 0
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -57,7 +61,7 @@ class NewGaps:
         """Count the rows of a part."""
         if self.trained_rows and _has_names(frame):
             self.rows += len(frame)
-            self.counts.update(_empty(frame))
+            self.counts.update(_empty(frame[[name for name in frame if name in self.trained]]))
 
     def lines(self) -> Iterator[str]:
         """Yield a sentence for each of the worst columns that are empty more often."""
@@ -68,7 +72,7 @@ class NewGaps:
             yield f"{len(many) - MOST_TOLD} more columns are empty more often than in training."
 
     def _more(self, name: str) -> float:
-        before = self.trained.get(name, 0) / self.trained_rows
+        before = int(self.trained[name]["empty"]) / self.trained_rows
         return self.counts[name] / self.rows - before
 
     def _is_told(self, name: str) -> bool:
@@ -81,14 +85,15 @@ class NewGaps:
             return False
         from scipy.stats import binom
 
-        usual = (self.trained.get(name, 0) + 1) / (self.trained_rows + 2)
+        usual = (self.trained[name]["empty"] + 1) / (self.trained_rows + 2)
         chance = float(binom.sf(self.counts[name] - 1, self.rows, usual))
         return chance < BY_CHANCE / len(self.counts)
 
     def _line(self, name: str) -> str:
-        before = self.trained.get(name, 0)
+        before = self.trained[name]["empty"]
         usual = f"{100 * before / self.trained_rows:.2g} % were" if before else "none was"
         return (
-            f"{self.counts[name]} of {self.rows} cells of column {say_value(name)} are empty, and "
-            f"{usual} in training: the model fills them by what it learned there."
+            f"{self.counts[name]} of {self.rows} cells of column "
+            f"{say_value(self.trained[name]['of'])} are empty, and {usual} in training: the model "
+            "has learned little of such rows."
         )

@@ -69,7 +69,9 @@ class NewLevels:
         """Count the rows of a part."""
         for name in self.known.keys() & set(getattr(frame, "columns", ())):
             places, values = _places(frame[name])
-            strange = [[t for t in texts if t not in self.known[name]] for texts in values]
+            # An empty text is none: what is empty is told as such.
+            known = self.known[name] | {""}
+            strange = [[t for t in texts if t not in known] for texts in values]
             new = [place for place, texts in enumerate(strange) if texts]
             count = self.counts.setdefault(name, _Count())
             count.present += int((places >= 0).sum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -42,7 +42,8 @@ class BuildContext:
     tags: tuple[Any, ...] = ()
     levels: tuple[int, ...] = ()
     classes: int = 0
-    has_gaps: bool = True
+    # What is searched hangs on it, what an evaluation measures does not: digests are of the text.
+    has_gaps: bool = field(default=True, repr=False)
 
     def having_more(self, than: int) -> tuple[Any, ...]:
         """Return the categorical columns with more levels than a number."""

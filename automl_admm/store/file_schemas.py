@@ -38,6 +38,7 @@ LARGEST_PID = 2**31 - 1  # a C int: psutil refuses a larger one
 TASK = one_of("classification", "regression")
 SHARE = within(0.0, 1.0)
 TEXTS = list_of(text)
+GAPS_OF_COLUMN = record({"of": text, "empty": whole()})
 
 
 def interval(value: Any, where: str) -> None:
@@ -199,7 +200,7 @@ _MODEL = record(
         "trusted_types": TEXTS,
         "is_array": flag,
         "levels": mapping_of(TEXTS),
-        "gaps": record({}, {"rows": whole(), "columns": mapping_of(whole(1))}),
+        "gaps": record({}, {"rows": whole(), "columns": mapping_of(GAPS_OF_COLUMN)}),
         "decimal": one_of(","),
     },
 )

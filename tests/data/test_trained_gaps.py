@@ -74,6 +74,15 @@ def test_of_many_columns_the_worst_are_told() -> None:
     assert lines[3].startswith("2 more columns")
 
 
+def test_columns_made_of_one_column_are_told_once_by_its_name() -> None:
+    made = pd.concat([numbers(100, 0, name) for name in ("when", "when.day", "age")], axis=1)
+    origins = {"when": "Date", "when.day": "Date", "age": "age"}
+    new = NewGaps.of_model(json.loads(json.dumps({TRAINED_GAPS: find_gaps(made, origins)})))
+    new.add(made.mask(made >= 0))
+    lines = sorted(new.lines())
+    assert [line.split("'")[1] for line in lines] == ["Date", "age"]
+
+
 def test_a_model_of_an_earlier_version_and_an_array_tell_nothing() -> None:
     new = NewGaps.of_model({})
     new.add(numbers(50, 50))

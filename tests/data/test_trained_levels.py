@@ -83,3 +83,8 @@ def test_a_value_of_several_lines_is_told_in_one_without_its_middle() -> None:
     (line,) = told(pd.DataFrame({"note": ["a"]}), later)
     assert "\n" not in line
     assert len(line) < 200
+
+
+def test_an_empty_cell_of_tags_is_no_new_value() -> None:
+    trained = pd.DataFrame({"tags": ["blue", "red"]})
+    assert told(trained, pd.DataFrame({"tags": ["", "red", ""]})) == []

@@ -46,9 +46,10 @@ class PipelineResult:
     @property
     def learned(self) -> dict[str, Any]:
         """The categories, tags and gaps that the model learned from, as its manifest has them."""
-        X, context = self.preparation.work.table.X, self.preparation.work.context
+        work = self.preparation.work
+        X, context = work.table.X, work.context
         levels = find_levels(X, (*context.categorical, *context.tags))
-        return {LEVELS: levels, TRAINED_GAPS: find_gaps(X)}
+        return {LEVELS: levels, TRAINED_GAPS: find_gaps(X, work.origins)}
 
     @property
     def best(self) -> Evaluation:

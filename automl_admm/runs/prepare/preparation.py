@@ -298,11 +298,9 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
     others = _others(y, sensitive, columns)
     check_column_costs(config.column_cost, limits, taken.ingest, others)
     context = context_of(task, taken)
-    # A pipeline of the user may be meant for later rows with gaps, and begins as it is written.
-    if config.starts or not knows_gaps(config) or any(map(_may_leave_gaps, constraints)):
+    if not knows_gaps(config) or any(map(_may_leave_gaps, constraints)):
         context = replace(context, has_gaps=True)
-    grammar = _grammar(config, context, plugins)
-    starts = read_starts(config.starts, grammar.pipelines)
+    context, grammar, starts = _with_starts(config, context, plugins)
     measured = known_columns(sensitive, taken.for_limits(), columns_of(constraints))
     whole = replace(_whole(taken.made, y, task, measured, config.positive), roles=roles)
     # Until the rows to learn from are known, groups that hang on them are those of all rows.
@@ -327,6 +325,25 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
         aside=None if config.certify is None else _aside(constraints, whole, config),
         sensitive=() if sensitive is None else tuple(map(str, sensitive.columns)),
     )
+
+
+def _with_starts(
+    config: RunConfig, context: BuildContext, plugins: Plugins
+) -> tuple[BuildContext, CompiledGrammar, tuple[Candidate, ...]]:
+    """Return the grammar for a table, and the pipelines of the user to begin with.
+
+    One of them may fill gaps in another way than by default, for later rows: then it begins as it
+    is written, and fillings are searched.
+    """
+    grammar = _grammar(config, context, plugins)
+    starts = read_starts(config.starts, grammar.pipelines)
+    if context.has_gaps or not starts:
+        return context, grammar, starts
+    wider = replace(context, has_gaps=True)
+    whole = _grammar(config, wider, plugins)
+    written = read_starts(config.starts, whole.pipelines)
+    read, meant = list(map(grammar.pipelines.key, starts)), list(map(whole.pipelines.key, written))
+    return (context, grammar, starts) if read == meant else (wider, whole, written)
 
 
 def _may_leave_gaps(constraint: Constraint) -> bool:

@@ -16,6 +16,7 @@ from automl_admm.core.errors import StoreError
 from automl_admm.plugin_api import ComponentPlugin, hookimpl
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.pipelines import run_pipelines
+from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import prepare
 
 GRAMMAR = """\
@@ -141,6 +142,8 @@ def test_fillings_are_searched_where_a_limit_asks_about_gaps(tables: Tables) -> 
 def test_fillings_are_searched_where_the_user_says_where_to_begin(tables: Tables) -> None:
     asked = 'impute(strategy="median") gaussian_nb()'
     assert tables.fillings(starts=(asked,))
+    usual = ('impute(strategy="mean") gaussian_nb()', "impute() logistic_regression()")
+    assert not tables.fillings(starts=usual)
     outcome = run_pipelines(prepare(replace(tables.config, starts=(asked,)), tables.X, tables.y))
     assert outcome.result.evaluations[0].text == asked
 
@@ -157,3 +160,12 @@ def test_a_run_of_a_version_that_searched_fillings_in_any_table_goes_on(tables: 
     settings.write_text(json.dumps(said))
     assert tables.fillings(resumed=True)
     assert not tables.fillings()
+
+
+def test_evaluations_mean_the_same_whether_fillings_are_searched_or_not(tables: Tables) -> None:
+    """The space is another one, what was measured is not: `--reuse` takes it."""
+    found = [
+        basis_of(prepare(replace(tables.config, **changed), tables.X, tables.y))
+        for changed in ({}, {"starts": ('impute(strategy="median") gaussian_nb()',)})
+    ]
+    assert found[0]["columns"] == found[1]["columns"]
