@@ -314,3 +314,25 @@ def test_a_model_outside_its_limits_is_told_again(run: Run, tmp_path: Path) -> N
     said = "warning: the model is outside the limits of its run"
     assert said in run("predict", "out", "people.csv").err
     assert said in run("evaluate", "out", "people.csv").out
+
+
+def test_a_pipeline_that_fills_no_gaps_says_so_when_later_rows_have_some(
+    run: Run, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(120, 2)).round(3), columns=["a", "b"])
+    frame["y"] = np.where(frame["a"] + frame["b"] > 0, "yes", "no")
+    write(frame, tmp_path / "whole.csv")
+    write(frame.assign(a=frame["a"].where(frame["b"] > 0)), tmp_path / "gaps.csv")
+    (tmp_path / "bare.lark").write_text(
+        "%import components (logistic_regression)\nstart: logistic_regression\n", "utf-8"
+    )
+    few = ("--grammar", "bare.lark", "--cv=2", "--max-evaluations", "2", "--executor", "inline")
+    trained = run("fit", "gaps.csv", "--target", "y", *few, "--out", "none")
+    assert trained.code == 4
+    assert "Begin the pipelines of the grammar with impute" in trained.err
+    assert run("fit", "whole.csv", "--target", "y", *few, "--out", "bare").code == 0
+    told = run("predict", "bare", "gaps.csv", "-o", "labels.csv")
+    assert told.code == 3
+    assert "no step fills any: fill them, or fit again" in told.err
+    assert not (tmp_path / "labels.csv").exists()

@@ -1,4 +1,4 @@
-"""Click's types for durations and sizes."""
+"""Click's types for durations, sizes and shares."""
 
 from __future__ import annotations
 
@@ -28,5 +28,22 @@ class Quantity(click.ParamType):  # type: ignore[type-arg] # older click cannot 
             self.fail(str(problem), param, ctx)
 
 
+class Share(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted
+    """A share, as a number or in percent."""
+
+    name = "share"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read a share such as 0.95 or 95%."""
+        said = str(value).strip()
+        try:
+            return float(said[:-1]) / 100.0 if said.endswith("%") else float(said)
+        except ValueError:
+            self.fail(f"'{value}' is no number; write a share as 0.95 or 95%.", param, ctx)
+
+
 DURATION = Quantity(quantities.DURATION)
 MEMORY = Quantity(quantities.MEMORY)
+SHARE = Share()

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
-from automl_admm.cli.shared.param_types import DURATION, MEMORY
+from automl_admm.cli.shared.param_types import DURATION, MEMORY, SHARE
 from automl_admm.cli.shared.screen import say
 from automl_admm.data.reading.file_options import FileOptions, file_options
 from automl_admm.runs.option_record import Kind, Option
@@ -74,9 +74,10 @@ class Folds(click.ParamType):  # type: ignore[type-arg] # older click cannot be 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> int | float:
-        """Read a whole number as folds, any other number as a share."""
-        number = float(click.FLOAT.convert(value, param, ctx))
-        return int(number) if number.is_integer() else number
+        """Read a whole number as folds, any other number and what is in percent as a share."""
+        number = SHARE.convert(value, param, ctx)
+        is_share = "%" in str(value) or not number.is_integer()
+        return number if is_share else int(number)
 
 
 class ColumnAndKind(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted
@@ -135,7 +136,7 @@ def _type_of(option: Option) -> Any:
         Kind.SECONDS: DURATION,
         Kind.BYTES: WholeBytes(),
         Kind.WHOLE: int,
-        Kind.SHARE: float,
+        Kind.SHARE: SHARE,
         Kind.FLAG: bool,
         Kind.CHOICE: click.Choice(choices_of(option)),
         Kind.STARTS: Start(),

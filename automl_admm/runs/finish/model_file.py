@@ -28,6 +28,10 @@ from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder
 
 LOAD_SECONDS = 60.0
+NO_FILLING = (
+    "The training rows lacked no value, so no step fills any: fill them, or fit again on rows that "
+    "lack some, with a grammar that begins with impute."
+)
 HINT = "A component of it cannot be unpickled; look at what it does in __setstate__."
 
 # Types of this package that a pipeline may have beside its components; some have a new name today.
@@ -136,7 +140,8 @@ def rows_for_the_model() -> Iterator[None]:
         raise
     except Exception as problem:
         reason = reason_of(problem)
-        raise DataError(f"the pipeline cannot take these rows: {reason}") from problem
+        hint = NO_FILLING if "contains NaN" in reason else None
+        raise DataError(f"the pipeline cannot take these rows: {reason}", hint=hint) from problem
 
 
 def read_rows(

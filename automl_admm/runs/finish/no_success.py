@@ -17,6 +17,9 @@ CURES = {
     StopReason.BUDGET: Remedy("Give a longer {time_budget}."),
     StopReason.EXHAUSTED: Remedy("Choose another {strategy}, or correct this one."),
 }
+FILL = Remedy("Begin the pipelines of the grammar with impute, which fills missing values.")
+# Words of scikit-learn's message where a step meets missing values that it does not accept.
+GAPS_REFUSED = "contains NaN"
 OUT_OF_TIME = (Status.TIMEOUT, Status.CANCELLED)
 
 
@@ -52,9 +55,11 @@ def explain(result: RunResult, config: RunConfig) -> str:
 
 
 def cure(result: RunResult, config: RunConfig) -> Remedy | None:
-    """Suggest more time if it was short, and a look at failures if there were any."""
+    """Suggest a step that fills gaps, more time if it was short, or a look at the failures."""
     if not _has_ended(result):
         return CURES.get(result.stop.reason)
+    if all(GAPS_REFUSED in e.message for e in result.evaluations):
+        return FILL
     statuses = {e.status for e in result.evaluations}
     more = "Give a longer {time_budget} or {eval_time_limit}"
     is_short = not statuses.isdisjoint(OUT_OF_TIME)

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import math
+
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from automl_admm.core.errors import NoSuccessError
 from automl_admm.core.evaluations import Evaluation, Status
@@ -13,9 +16,9 @@ CONFIG = RunConfig()
 CANDIDATE = Candidate(Selection(()), ())
 
 
-def ended(reason: StopReason, *statuses: Status) -> RunResult:
+def ended(reason: StopReason, *statuses: Status, why: str = "why") -> RunResult:
     evaluations = tuple(
-        Evaluation(number, str(number), CANDIDATE, status, message="why")
+        Evaluation(number, str(number), CANDIDATE, status, message=why)
         for number, status in enumerate(statuses)
     )
     return RunResult(None, feasible=False, evaluations=evaluations, stop=Stop(reason), seconds=1)
@@ -81,3 +84,14 @@ def test_a_strategy_that_ends_at_once_is_named() -> None:
 def test_an_interrupt_is_an_interrupt(reason: StopReason) -> None:
     with pytest.raises(KeyboardInterrupt):
         best_or_raise(ended(reason), CONFIG)
+
+
+def test_pipelines_that_take_no_gaps_are_to_begin_with_a_step_that_fills_them() -> None:
+    """The message is scikit-learn's own."""
+    with pytest.raises(ValueError, match="NaN") as refused:
+        LogisticRegression().fit([[math.nan], [1.0]], [0, 1])
+    why = f"ValueError: {refused.value}"
+    message = said(ended(StopReason.EVALUATIONS, Status.ERROR, Status.ERROR, why=why))
+    assert message.endswith(
+        "Begin the pipelines of the grammar with impute, which fills missing values."
+    )
