@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Container, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -190,6 +190,8 @@ def plain_target(y: Any) -> Any:
     import pandas as pd
 
     values = y if isinstance(y, pd.Series) else np.asarray(y)
+    if values.dtype.kind == "f" and isinstance(y, Sequence) and _are_whole(y):
+        values = np.asarray(y, dtype=object)  # numpy makes floats of integers that are large
     if isinstance(values.dtype, np.dtype) and not values.dtype.isnative:
         y = values = values.astype(values.dtype.newbyteorder("="))
     if values.ndim != 1 or not len(values):
@@ -230,9 +232,34 @@ def _of_one_type(column: Any) -> Any:
         return column.to_numpy(dtype=bool)
     values = column.to_numpy(dtype=object)
     if holds == "number":
-        whole = all(isinstance(value, numbers.Integral) for value in values)
-        return column.to_numpy(dtype=np.int64 if whole else float)
+        return _of_numbers(values)
     if holds == "other":
         kinds = ", ".join(sorted({type(value).__name__ for value in values}))
         raise DataError(f"the target holds {kinds}.", hint="Make it all text with astype(str).")
     return values
+
+
+def _are_whole(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, numbers.Integral) for value in values)
+
+
+def _of_numbers(values: Any) -> Any:
+    """Return whole numbers as integers that hold all of them, and others as floats."""
+    wholes = [int(value) for value in values if isinstance(value, numbers.Integral)]
+    if len(wholes) < len(values):
+        lost = next((one for one in wholes if int(float(one)) != one), None)
+        if lost is not None:
+            _refuse_large(lost, "beside fractions")
+        return values.astype(float)
+    low, high = min(wholes), max(wholes)
+    for dtype in (np.int64, np.uint64):
+        if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
+            return np.array(wholes, dtype=dtype)
+    return _refuse_large(high if high > -low else low, "which 64 bits cannot hold with the others")
+
+
+def _refuse_large(number: int, why: str) -> NoReturn:
+    raise DataError(
+        f"the target holds {number}, {why}.",
+        hint="Make it all text with astype(str) for classes, or all floats for a quantity.",
+    )

@@ -163,3 +163,35 @@ def test_a_target_is_of_one_type(y, expected):
 def test_a_target_with_gaps_or_of_two_types_is_refused(y, said):
     with pytest.raises(DataError, match=said):
         plain_target(y)
+
+
+LARGE = 2**63 + 5
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        pd.Series(np.array([LARGE, 7], dtype="u8"), dtype="UInt64"),
+        pd.Series(np.array([LARGE, 7], dtype="u8"), dtype="uint64[pyarrow]"),
+        np.array([LARGE, 7], dtype=object),
+        [LARGE, 7],
+    ],
+)
+def test_large_whole_numbers_keep_their_values(y):
+    found = plain_target(y)
+    assert found.dtype == np.uint64
+    assert found.tolist() == [LARGE, 7]
+
+
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        ([10**20, 1], "holds 100000000000000000000, which 64 bits cannot hold"),
+        ([-1, 2**63], "holds 9223372036854775808, which 64 bits cannot hold"),
+        ([-(2**63) - 1, 5], "holds -9223372036854775809, which 64 bits cannot hold"),
+        (np.array([2**53 + 1, 1.5], dtype=object), "holds 9007199254740993, beside fractions"),
+    ],
+)
+def test_numbers_that_would_become_others_are_refused(y, said):
+    with pytest.raises(DataError, match=said):
+        plain_target(y)
