@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from automl_admm.api.going_on import seed_to_use
 from automl_admm.api.history import history_of
 from automl_admm.api.parameters import (
     ATTRIBUTES,
@@ -46,14 +47,8 @@ from automl_admm.plugins.records import LearningTask
 from automl_admm.runs.cancelling import cancellers
 from automl_admm.runs.config import RunConfig, count_workers
 from automl_admm.runs.evaluation_table import tabulate
-from automl_admm.runs.finish.decision_summary import (
-    decisions_of_outcome,
-)
-from automl_admm.runs.finish.demands import (
-    demand_certified,
-    demand_evaluated,
-    demand_feasible,
-)
+from automl_admm.runs.finish.decision_summary import decisions_of_outcome
+from automl_admm.runs.finish.demands import demand_certified, demand_evaluated, demand_feasible
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.given_objects import take_objects
 from automl_admm.runs.options import PipelineOptions, options_of
@@ -64,7 +59,6 @@ from automl_admm.runs.validation import (
     check_whole,
     folder_of,
     observers_of,
-    seed_of,
     several,
     with_numbers,
 )
@@ -190,7 +184,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
             "starts": several("starts", self.starts),
             "reuse": several("reuse", self.reuse),
             "n_jobs": count_workers(self.n_jobs),
-            "random_state": seed_of(self.random_state),
+            "random_state": seed_to_use(self.random_state, folder if goes_on else None),
             "work_dir": folder,
             "callbacks": (*observers_of(self.callbacks), *cancellers(self.cancel)),
         }
@@ -336,9 +330,10 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
 
         It decides all rows unless a limit such as `abstain <= 5 %` lets it leave some.
         """
+        labels = plain_target(y)
         if not leaves_undecided(self.best_pipeline_):
-            return float(super().score(X, y, sample_weight))
-        return accuracy_of_decided(self.predict(X), y, sample_weight)
+            return float(super().score(X, labels, sample_weight))
+        return accuracy_of_decided(self.predict(X), labels, sample_weight)
 
     @property
     def classes_(self) -> Any:

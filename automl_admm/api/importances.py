@@ -23,8 +23,9 @@ def permute(
     settings are those of scikit-learn's `permutation_importance`.
     """
     from sklearn.inspection import permutation_importance
+    from sklearn.utils.validation import column_or_1d
 
-    target = np.asarray(plain_target(y))
+    target = np.asarray(plain_target(y if np.ndim(y) == 1 else column_or_1d(y, warn=True)))
     numbers = target if classes is None else _numbers_of(target, classes)
 
     def score(fitted: Any, rows: Any, _: Any) -> float:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from automl_admm.api.given_tables import GivenTable
+from automl_admm.core.errors import LimitWarning
 from automl_admm.runs.saved.monitoring import Monitored
 from automl_admm.runs.saved.monitoring import monitor as look_at
 from automl_admm.store.run_folder import RunFolder
@@ -22,8 +24,9 @@ def monitor(
     """Look at rows that arrived since the last look at the model of a run folder.
 
     If the rows have the target, the limits of the run are tested on all labelled rows of all looks,
-    and on those of this look alone; without it only shifts are looked for. The look is written into
-    the folder, where `automl-admm monitor` counts it, too.
+    and on those of this look alone; without it only shifts are looked for, and a `LimitWarning`
+    says that no limit was tested. The look is written into the folder, where `automl-admm monitor`
+    counts it, too.
 
     Parameters
     ----------
@@ -45,6 +48,9 @@ def monitor(
     folder = RunFolder(Path(run))
     given = GivenTable.read(folder, data, "data")
     known = None if reference is None else GivenTable.read(folder, reference, "reference").frame
-    return look_at(
+    found = look_at(
         folder, given.frame, given.title, given.place, reference=known, confidence=confidence
     )
+    if found.untested is not None:
+        warnings.warn(found.untested, LimitWarning, stacklevel=2)
+    return found

@@ -101,7 +101,9 @@ WORDS: Mapping[str, Words] = MappingProxyType(
             "keeps that one and marks it in `feasible_`.",
         ),
         "random_state": Words(
-            "int or RandomState", "Seed of everything random. None draws a new one at each fit."
+            "int or RandomState",
+            "Seed of everything random. None draws a new one at each fit; `warm_start` goes on with "
+            "that of the run.",
         ),
         "observers": Words(
             "list of str",

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.api.going_on import asked_before
 from automl_admm.data.row_portions import Portion, portion_within, read_portion
 from automl_admm.runs.config import RunConfig
-from automl_admm.store.run_folder import RunFolder
 
 
 def portion_of(config: RunConfig, X: Any, target: Any) -> Portion | None:
@@ -23,11 +23,3 @@ def portion_of(config: RunConfig, X: Any, target: Any) -> Portion | None:
         return portion_within(X, config.seconds, config.begun)
     portion = read_portion(asked_before(config).get("portion"))
     return portion if portion is not None and portion.rows == len(target) else None
-
-
-def asked_before(config: RunConfig) -> dict[str, Any]:
-    """Return the request of the run that this one goes on with; empty for a new one."""
-    if not config.resumed or config.place is None:
-        return {}
-    folder = RunFolder(config.place)
-    return dict(folder.read(folder.settings).get("request", {}))

@@ -6,7 +6,8 @@ import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
-from automl_admm.api.portions import asked_before, portion_of
+from automl_admm.api.going_on import asked_before
+from automl_admm.api.portions import portion_of
 from automl_admm.constraints.parse import columns_in
 from automl_admm.core.errors import FallbackWarning, LimitWarning
 from automl_admm.data.ingest.leaks import tell_leaks

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import difflib
 import errno
+import pickle
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 # A setting in a remedy, perhaps with its value: {certify} or {certify=0.95}.
 SETTING = re.compile(r"\{(?P<name>[a-z_]+)(?:=(?P<value>[^{}]*))?\}")
@@ -67,10 +69,21 @@ class AutomlAdmmError(Exception):
     def __str__(self) -> str:
         return self.message if self.hint is None else f"{self.message} {self.hint}"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the parts for another process: Python would call `__init__` with `args` alone."""
+        return _restore, (type(self), self.args), self._state()
+
+    def _state(self) -> dict[str, Any]:
+        return self.__dict__
+
     def on_command_line(self, flags: Mapping[str, str]) -> str:
         """Return the line that names flags where `str` names parameters."""
         hint = self.hint.on_command_line(flags) if isinstance(self.hint, Remedy) else self.hint
         return self.message if hint is None else f"{self.message} {hint}"
+
+
+def _restore(kind: type[AutomlAdmmError], args: tuple[Any, ...]) -> AutomlAdmmError:
+    return kind.__new__(kind, *args)
 
 
 class ConfigurationError(AutomlAdmmError, ValueError):
@@ -112,40 +125,40 @@ class DataError(AutomlAdmmError, ValueError):
     exit_code = 3
 
 
-class NoSuccessError(AutomlAdmmError):
+class _ResultError(AutomlAdmmError):
+    """An error with a result: `closest` is what was found all the same."""
+
+    def __init__(
+        self, message: str, *, hint: str | Remedy | None = None, closest: object = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.closest = closest
+
+    def _state(self) -> dict[str, Any]:
+        """Leave the result behind if it cannot go to another process: the reason has to arrive."""
+        try:
+            pickle.dumps(self.closest)
+        except Exception:  # noqa: BLE001 - a result holds objects of plugins and users
+            return {**self.__dict__, "closest": None}
+        return self.__dict__
+
+
+class NoSuccessError(_ResultError):
     """Not one evaluation succeeded; `closest` is a result with a constant model, or None."""
 
     exit_code = 4
 
-    def __init__(
-        self, message: str, *, hint: str | Remedy | None = None, closest: object = None
-    ) -> None:
-        super().__init__(message, hint=hint)
-        self.closest = closest
 
-
-class InfeasibleError(AutomlAdmmError):
+class InfeasibleError(_ResultError):
     """No result within the limits; `closest` is the result with the least violation."""
 
     exit_code = 5
 
-    def __init__(
-        self, message: str, *, hint: str | Remedy | None = None, closest: object = None
-    ) -> None:
-        super().__init__(message, hint=hint)
-        self.closest = closest
 
-
-class NotCertifiedError(AutomlAdmmError):
+class NotCertifiedError(_ResultError):
     """No certified result; `closest` is the tested result, and may be fine."""
 
     exit_code = 6
-
-    def __init__(
-        self, message: str, *, hint: str | Remedy | None = None, closest: object = None
-    ) -> None:
-        super().__init__(message, hint=hint)
-        self.closest = closest
 
 
 class StoreError(AutomlAdmmError):

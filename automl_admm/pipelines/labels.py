@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,22 @@ def sorted_order(classes: Any) -> Any:
 
 def sorted_texts(classes: Any) -> list[str]:
     """Return the labels as text, in sorted order."""
-    return [str(label) for label in np.asarray(classes)[sorted_order(classes)]]
+    return [text_of(label) for label in np.asarray(classes)[sorted_order(classes)]]
+
+
+def text_of(label: Any) -> str:
+    """Return a label as files have it: a date in one form, whatever its unit and type."""
+    if isinstance(label, np.datetime64 | np.timedelta64 | datetime | timedelta):
+        import pandas as pd
+
+        is_moment = isinstance(label, np.datetime64 | datetime)
+        return str((pd.Timestamp(label) if is_moment else pd.Timedelta(label)).isoformat())
+    return str(label)
+
+
+def positive_text(classes: Any) -> str | None:
+    """Return the positive one of two labels as text; None if there are not two."""
+    return None if classes is None or len(classes) != 2 else text_of(classes[-1])
 
 
 def is_turned(classes: Any) -> bool:

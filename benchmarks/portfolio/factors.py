@@ -7,7 +7,7 @@ largest expected improvement for its time. Losses are told in another unit than 
 a new table are, and centred by the mean of those seen. No search is run: all is read from
 `portfolio.json`. The numbers of factors and the noise were tried on these same tables.
 
-    python -m benchmarks.portfolio.factors --commit COMMIT [--write FILE.json]
+    PYTHONPATH=benchmarks python -m portfolio.factors --commit COMMIT [--write FILE.json]
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from paired import compare, corrected
 from scipy.stats import norm
 
 from automl_admm.core.space import Array
 from automl_admm.runs.prepare.portfolio import MOST, OVERHEAD, PATH, THRIFT, Experience
-from benchmarks.paired import compare, corrected
 
 from .__main__ import SHUFFLES, without
 from .candidates import FIRST

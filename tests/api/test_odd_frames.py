@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from quick_classifier import fitted
+from sklearn.exceptions import DataConversionWarning
 
 import automl_admm
 
@@ -47,3 +48,25 @@ def test_the_rows_for_the_pipeline_itself_are_at_hand(tmp_path: Path) -> None:
     loaded = automl_admm.load(tmp_path / "run")
     pd.testing.assert_frame_equal(loaded.pipeline_rows(frame), rows)
     np.testing.assert_array_equal(loaded.pipeline.predict(rows), search.predict(frame))
+
+
+def test_names_that_are_tuples_stay_names() -> None:
+    names = [("a", 1), ("a", 2)]
+    frame = FRAME.set_axis(pd.Index(names, tupleize_cols=False), axis=1)
+    search = fitted(frame, LABELS)
+    assert search.columns_.index.tolist() == names
+    np.testing.assert_array_equal(search.predict(frame), fitted(FRAME, LABELS).predict(FRAME))
+
+
+@pytest.mark.parametrize("labels", [LABELS == "hi", (LABELS == "hi").astype(int)])
+def test_labels_that_fit_takes_as_objects_are_scored_as_well(labels: np.ndarray) -> None:
+    search = fitted(FRAME, labels.astype(object))
+    assert search.score(FRAME, labels.astype(object)) == search.score(FRAME, labels)
+
+
+def test_importances_take_labels_in_a_column() -> None:
+    search = fitted(FRAME, LABELS)
+    expected = search.permutation_importances(FRAME, LABELS, random_state=0)
+    with pytest.warns(DataConversionWarning):
+        found = search.permutation_importances(FRAME, LABELS[:, None], random_state=0)
+    pd.testing.assert_frame_equal(found, expected)

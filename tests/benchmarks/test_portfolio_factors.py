@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from portfolio.factors import FIXED, Prior, adapt, table_of
 
 from automl_admm.runs.prepare.portfolio import Experience, Facts
-from benchmarks.portfolio.factors import FIXED, Prior, adapt, table_of
 
 # Where p0 is good p2 is, too; where p1 is good p3 is.
 REGRETS = np.array(

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm import AutomlAdmmError, AutoMLClassifier, monitor
+from automl_admm import AutomlAdmmError, AutoMLClassifier, LimitWarning, monitor
 
 Run = Callable[..., Any]
 
@@ -232,3 +232,47 @@ def test_a_confidence_out_of_range_is_refused(run: Run, folder: Path) -> None:
     done = run("monitor", "RUN", "1.csv", "--confidence", "95")
     assert done.code == 2
     assert "95 is not between 0 and 1" in done.err
+
+
+def fitted(folder: Path, y: Any, X: pd.DataFrame) -> None:
+    AutoMLClassifier(
+        grammar="tiny",
+        max_evaluations=1,
+        executor="inline",
+        random_state=0,
+        constraints=["recall >= 0.6"],
+        work_dir=folder,
+    ).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [(None, "as its y had no name"), ("buys", "has no column 'buys'")]
+)
+def test_python_warns_if_no_limit_can_be_tested(
+    run: Run, tmp_path: Path, name: str | None, said: str
+) -> None:
+    """Every label is turned: without a word a job would take no alarm for good news."""
+    rows = people(300, 0)
+    X, y = rows[["age", "town"]], pd.Series(rows["buys"].to_numpy(), name=name)
+    fitted(tmp_path / "RUN", y, X)
+    turned = people(200, 1).rename(columns={"buys": "target"})
+    turned["target"] = np.where(turned["target"] == "yes", "no", "yes")
+    with pytest.warns(LimitWarning, match=said):
+        found = monitor(tmp_path / "RUN", turned)
+    assert not found.is_labelled
+    assert found.untested is not None
+    turned.to_csv(tmp_path / "turned.csv", index=False)
+    assert said in run("monitor", "RUN", "turned.csv").out
+
+
+def test_labels_that_are_dates_are_known_in_whatever_unit(tmp_path: Path) -> None:
+    rows = people(300, 0)
+    days = np.where(rows["buys"] == "yes", "2021-01-01", "2020-01-01").astype("datetime64[s]")
+    fitted(tmp_path / "RUN", pd.Series(days, name="day"), rows[["age", "town"]])
+    later = people(200, 1, wrong=1.0)
+    for unit in ("s", "ns"):
+        told = np.where(later["buys"] == "yes", "2021-01-01", "2020-01-01")
+        frame = later[["age", "town"]].assign(day=told.astype(f"datetime64[{unit}]"))
+        found = monitor(tmp_path / "RUN", frame.iloc[: 100 if unit == "s" else None][::-1][:100])
+        assert found.is_labelled
+        assert found.alarms == ("limit recall >= 0.6 is broken",)

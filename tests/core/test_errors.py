@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import pickle
 from inspect import signature
 from pathlib import Path
 
@@ -83,3 +84,28 @@ def test_what_remedies_name_is_there_in_both_worlds() -> None:
     options = {option for given in fit_command.params for option in given.opts}
     assert named <= parameters
     assert {errors.Remedy(f"{{{name}}}").on_command_line(FLAGS) for name in named} <= options
+
+
+ALL_ERRORS = [
+    errors.UnknownNameError("metric", "rocauc", ["roc_auc"]),
+    errors.DataError("a row is empty.", hint="Remove it."),
+    errors.GrammarError("line 1: no rule."),
+    errors.InfeasibleError("nothing is within.", hint=errors.Remedy("Give {cv}."), closest=0.2),
+    errors.NotCertifiedError("nothing is proven.", closest={"fpr": 0.1}),
+]
+
+
+@pytest.mark.parametrize("error", ALL_ERRORS, ids=lambda error: type(error).__name__)
+def test_an_error_arrives_whole_in_another_process(error: errors.AutomlAdmmError) -> None:
+    found = pickle.loads(pickle.dumps(error))
+    assert type(found) is type(error)
+    assert str(found) == str(error)
+    assert vars(found) == vars(error)
+
+
+def test_an_error_arrives_without_a_result_that_cannot_be_sent() -> None:
+    error = errors.InfeasibleError("nothing is within.", closest=lambda: None)
+    found = pickle.loads(pickle.dumps(error))
+    assert str(found) == "nothing is within."
+    assert found.closest is None
+    assert error.closest is not None

@@ -7,6 +7,7 @@ commands share lives in `cli/shared/`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -77,13 +78,10 @@ def exporters() -> Iterable[ExporterPlugin]:
     """Return a record for every form that runs are exported in."""
     for name, (summary, target, module, function) in EXPORTERS.items():
         yield ExporterPlugin(
-            name=name, summary=summary, target=target, write=_writer(module, function)
+            name=name, summary=summary, target=target, write=partial(_write, module, function)
         )
 
 
-def _writer(module: str, function: str) -> Callable[[SavedRun, str], str]:
-    def write(run: SavedRun, target: str) -> str:
-        said: str = getattr(import_module(module), function)(run, target)
-        return said
-
-    return write
+def _write(module: str, function: str, run: SavedRun, target: str) -> str:
+    said: str = getattr(import_module(module), function)(run, target)
+    return said

@@ -86,8 +86,8 @@ def _tell(found: Monitored) -> None:
         say(f"warning: {found.repeated} rows equal rows of an earlier look.", err=True)
     for one in found.groups:
         say(f"warning: {one}.", err=True)
-    if not found.is_labelled:
-        say("no target in these rows: no limit was tested")
+    if found.untested:
+        say(found.untested)
     for limit in found.limits:
         say(f"limit {limit.limit}: {_limit_line(limit)}")
     if not found.has_reference:

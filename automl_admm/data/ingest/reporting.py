@@ -108,5 +108,6 @@ def table_of(ingest: Ingest) -> Any:
             "note": [reading.note for reading in readings],
             "made": [", ".join(reading.made) for reading in readings],
         },
-        index=pd.Index([reading.name for reading in readings], name="column"),
+        # A name may be a tuple: of several pandas would make levels.
+        index=pd.Index([reading.name for reading in readings], name="column", tupleize_cols=False),
     )

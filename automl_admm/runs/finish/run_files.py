@@ -17,7 +17,7 @@ from automl_admm.data.ingest.records import ANSWERS
 from automl_admm.data.table_schema import DECIMAL
 from automl_admm.execution.task_folders import read_regular
 from automl_admm.pipelines.fit_results import FinalFitResult
-from automl_admm.pipelines.labels import positive_of, sorted_texts
+from automl_admm.pipelines.labels import positive_text, sorted_texts
 from automl_admm.pipelines.thresholds.by_group import CALIBRATION, NAMES
 from automl_admm.pipelines.thresholds.single import INFINITE, say_threshold
 from automl_admm.plugins.distributions import behind_types
@@ -83,7 +83,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         **_calibration(outcome.best),
         **_costs(prepared.config),
         "classes": None if table.classes is None else sorted_texts(table.classes),
-        "positive": None if (label := positive_of(table.classes)) is None else str(label),
+        "positive": positive_text(table.classes),
         "trusted_types": list(refit.measured.types),
         "versions": versions() | behind_types(refit.measured.types),
     }

@@ -26,6 +26,7 @@ from automl_admm.data.row_roles import NAMES, RoleColumns
 from automl_admm.data.sensitive import known_columns
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.build import predict_scores
+from automl_admm.pipelines.labels import text_of
 from automl_admm.pipelines.predictions.checks import turn
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.predictions.wrappers import Numbered
@@ -305,7 +306,7 @@ def _places_by_index(place: Place, index: Any) -> Place:
 def _numbered(labels: Any, classes: Sequence[str], target: str, place: Place) -> Any:
     """The numbers of labels, by their names in the manifest."""
     numbers = {name: number for number, name in enumerate(classes)}
-    found = [numbers.get(str(label), -1) for label in labels]
+    found = [numbers.get(text_of(label), -1) for label in labels]
     if -1 in found:
         row = found.index(-1)
         said = f"{place(row)}: column '{target}' holds '{labels[row]}'"

@@ -56,7 +56,7 @@ class Monitored:
     """Findings of a look: limits, shifted columns of all compared ones, and rows seen before.
 
     `doubt` is a sentence if the model learned, or may have learned, from some of the rows. `groups`
-    tells groups that are new, or not among the rows.
+    tells groups that are new, or not among the rows. `untested` says why no limit was tested.
     """
 
     look: int
@@ -71,6 +71,7 @@ class Monitored:
     is_labelled: bool
     has_reference: bool
     groups: tuple[str, ...] = ()
+    untested: str | None = None
 
     @property
     def broken(self) -> tuple[Watched, ...]:
@@ -178,9 +179,22 @@ class _Watched:
             is_labelled=is_labelled,
             has_reference=bool(kept),
             groups=() if table is None else self.run.other_groups(table),
+            untested=self._untested(target) if table is None else None,
         )
         self._write(found, hashes, lots)
         return found
+
+    def _untested(self, target: str | None) -> str | None:
+        """Say why rows have no labels; None if there is no limit to test."""
+        if not self.run.settings["limits"]:
+            return None
+        if target is not None:
+            return f"no limit was tested: {self.run.data} has no column '{target}' with the target."
+        return (
+            f"no limit was tested: '{self.run.folder.path}' does not say which column is the "
+            "target, as its y had no name. Fit again with a y that has one, such as "
+            "pandas.Series(y, name='target')."
+        )
 
     def _learned(self, table: Table) -> tuple[int | None, str | None]:
         """Count rows that the model learned from, and doubt; raise if all are those of the run."""

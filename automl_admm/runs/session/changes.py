@@ -54,7 +54,7 @@ class Changes:
 
 def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
     """Compare the saved `run.json` with the content for the present settings."""
-    data = _data(before["data"], now["data"])
+    data = _data(before["data"], now["data"]) or _splits(before, now)
     was, is_now = ({**DEFAULTS, **side["settings"]} for side in (before, now))
     measured = [
         f"{name}: {_shown(was.get(name))} → {_shown(is_now.get(name))}"
@@ -80,6 +80,18 @@ def _data(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         return [f"data: {shapes[0]} → {shapes[1]}"]
     same = all(was.get(name) == now.get(name) for name in ("sha256", "held_out_sha256"))
     return [] if same else [f"data: {shapes[0]} as before, but other values"]
+
+
+def _splits(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Tell that rows are dealt into other folds; older versions did not note them."""
+    was, is_now = (side.get("basis", {}).get("splits") for side in (before, now))
+    if None in (was, is_now) or was == is_now:
+        return []
+    seeds = [side["settings"].get("seed") for side in (before, now)]
+    by_seeds = (
+        f"seed {seeds[0]} → seed {seeds[1]}" if seeds[0] != seeds[1] else "other rows in them"
+    )
+    return [f"folds: {by_seeds}"]
 
 
 def _limits(was: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> list[str]:

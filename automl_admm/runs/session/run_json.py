@@ -11,7 +11,7 @@ from automl_admm.core.run import RunResult, RunState
 from automl_admm.core.structure.pipeline_space import all_modules
 from automl_admm.data.ingest.records import ANSWERS
 from automl_admm.data.row_roles import NAMES
-from automl_admm.pipelines.labels import is_turned, positive_of
+from automl_admm.pipelines.labels import is_turned, positive_text
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.distributions import behind_providers
 from automl_admm.plugins.given_parts import GivenParts
@@ -138,7 +138,7 @@ def _settings(prepared: Preparation) -> dict[str, Any]:
         "folds": len(prepared.work.splits),
         "split": prepared.split,
         # None is the last of the sorted labels, as it was in all runs of older versions.
-        "positive": str(positive_of(classes)) if is_turned(classes) else None,
+        "positive": positive_text(classes) if is_turned(classes) else None,
         "target": prepared.target,
         "sensitive": list(prepared.sensitive),
         **{role: prepared.columns.get(role) for role in NAMES},

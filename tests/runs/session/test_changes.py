@@ -56,6 +56,19 @@ def test_nothing_changed() -> None:
     assert not changes.void
 
 
+def test_rows_in_other_folds_void_what_was_measured() -> None:
+    before = changed("settings", seed=0) | {"basis": {"splits": "aa"}}
+    other = changed("settings", seed=5) | {"basis": {"splits": "bb"}}
+    changes = find_changes(before, other)
+    assert changes.lines == ("folds: seed 0 → seed 5",)
+    assert changes.void
+    anew = find_changes(before, before | {"basis": {"splits": "bb"}})
+    assert anew.lines == ("folds: other rows in them",)
+    # A seed alone may change, and older runs did not note their folds.
+    assert find_changes(before, other | {"basis": {"splits": "aa"}}).lines == ()
+    assert find_changes(changed("settings", seed=0), other).lines == ()
+
+
 def test_a_run_that_does_not_say_a_newer_setting_had_its_default() -> None:
     assert find_changes(BEFORE, changed("settings", group_thresholds=False)).lines == ()
 

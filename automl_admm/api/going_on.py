@@ -1,0 +1,26 @@
+"""What an estimator takes over from the run that it goes on with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.validation import seed_of
+from automl_admm.store.run_folder import RunFolder
+
+
+def asked_before(config: RunConfig) -> dict[str, Any]:
+    """Return the request of the run that this one goes on with; empty for a new one."""
+    if not config.resumed or config.place is None:
+        return {}
+    folder = RunFolder(config.place)
+    return dict(folder.read(folder.settings).get("request", {}))
+
+
+def seed_to_use(random_state: Any, before: str | Path | None) -> int:
+    """Return the seed that a user gives; without one, that of the run `before`, if there is one."""
+    if random_state is not None or before is None:
+        return seed_of(random_state)
+    folder = RunFolder(Path(before))
+    return int(folder.read(folder.settings)["settings"]["seed"])
