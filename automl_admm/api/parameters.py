@@ -102,8 +102,8 @@ WORDS: Mapping[str, Words] = MappingProxyType(
         ),
         "random_state": Words(
             "int or RandomState",
-            "Seed of everything random. None draws a new one at each fit; `warm_start` goes on with "
-            "that of the run.",
+            "Seed of everything random. None draws a new one at each fit, but `warm_start` goes on "
+            "with that of the run.",
         ),
         "observers": Words(
             "list of str",

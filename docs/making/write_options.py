@@ -16,7 +16,8 @@ One record, `automl_admm/runs/options.py`, is the source of the command line, th
 `AutoMLClassifier` and `AutoMLRegressor`, the arguments of `minimize` and the request in `run.json`.
 The command line and scikit-learn have habits of their own, so some options have two names; this
 table, written by `python docs/making/write_options.py`, has both. `run.json` and the package itself
-use the names of Python. On the command line a share may be in percent: `--test-size 20%` is `--test-size 0.2`.
+use the names of Python. On the command line a share may be in percent: `--test-size 20%` is
+`--test-size 0.2`.
 """
 TABLE = """
 | command line | meaning | default | Python | `minimize` | at resume |
