@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from automl_admm.core.errors import DataError, suggest
+from automl_admm.data.python_tables import as_table
 
 
 def set_aside(frame: Any, names: Sequence[str]) -> tuple[Any, Any]:
@@ -30,6 +31,7 @@ def as_frame(given: Any, rows: int) -> Any:
     import numpy as np
     import pandas as pd
 
+    given = _of_pandas(given)
     if isinstance(given, pd.DataFrame):
         frame = given
     elif isinstance(given, pd.Series):
@@ -45,6 +47,14 @@ def as_frame(given: Any, rows: int) -> Any:
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"two columns of sensitive_features are named '{twice}'.")
     return frame.reset_index(drop=True).set_axis(names, axis=1)
+
+
+def _of_pandas(given: Any) -> Any:
+    """Return a frame or a column of polars or Arrow as one of pandas, under its names."""
+    if type(given).__module__.partition(".")[0] == "polars" and not hasattr(given, "columns"):
+        given = given.to_frame()
+    is_table = hasattr(given, "columns") and not hasattr(given, "iloc")
+    return as_table(given) if is_table else given
 
 
 def _of_array(values: Any) -> Any:

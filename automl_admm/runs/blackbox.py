@@ -60,12 +60,13 @@ class BlackBoxWork:
         """Call the function with the candidate's values; make a record of its answer."""
         del seed, folder
         more = {"fidelity": candidate.fidelity} if self.tells_fidelity else {}
-        returned = self.function(self.space.values(candidate), **more)
+        returned, taken = self.function(self.space.values(candidate), **more), ""
         if not isinstance(returned, Mapping):
+            taken = f": a {type(returned).__name__} is taken for the loss alone"
             returned = {"loss": returned}
         missing = {"loss", *self.names} - set(returned)
         if missing:
-            raise InvalidOutcome(f"the objective returned no '{min(missing)}'")
+            raise InvalidOutcome(f"the objective returned no '{min(missing)}'{taken}")
         constraints = tuple(_number(returned[name]) for name in self.names)
         return EvaluationResult(_number(returned["loss"]), constraints)
 
@@ -220,7 +221,7 @@ def _text(space: SearchSpace, candidate: Candidate) -> str:
 def _number(value: Any) -> float:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidOutcome(
             f"the objective returned {say_value(value)} where a number is due"
         ) from None

@@ -357,6 +357,15 @@ def test_a_black_box_that_returns_no_number_is_explained() -> None:
         minimize(lambda values: "much", SPACE, max_evaluations=3)
     with pytest.raises(NoSuccessError, match="returned no 'weight'"):
         minimize(lambda values: 1.0, SPACE, constraints=["weight <= 3"], max_evaluations=3)
+    with pytest.raises(NoSuccessError, match="a Series is taken for the loss alone"):
+        minimize(
+            lambda values: pd.Series({"loss": 1.0, "weight": 2.0}),
+            SPACE,
+            constraints=["weight <= 3"],
+            max_evaluations=3,
+        )
+    with pytest.raises(NoSuccessError, match="invalid: the objective returned 1000"):
+        minimize(lambda values: 10**400, SPACE, max_evaluations=3)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from automl_admm.core.errors import DataError
@@ -32,6 +34,9 @@ def test_sensitive_columns_are_no_features() -> None:
         (["f", "m"], ["sensitive"]),
         (np.array([["f", "x"], ["m", "y"]]), ["sensitive_0", "sensitive_1"]),
         ({"sex": ["f", "m"]}, ["sex"]),
+        (pl.DataFrame({"sex": ["f", "m"], "age": [3, 4]}), ["sex", "age"]),
+        (pl.Series("sex", ["f", "m"]), ["sex"]),
+        (pa.table({"sex": ["f", "m"]}), ["sex"]),
     ],
 )
 def test_what_python_users_give(given: Any, names: list[str]) -> None:

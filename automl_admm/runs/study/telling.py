@@ -92,6 +92,10 @@ def _constraints(what: str, limits: Sequence[Limit], values: Any) -> tuple[float
 
 def _finite(what: str, value: Any) -> float:
     check_number(what, value)
-    if not math.isfinite(value):
-        raise ConfigurationError(f"{what} is {float(value)}.", hint=AS_FAILED)
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer beyond all floats
+        number = math.inf
+    if not math.isfinite(number):
+        raise ConfigurationError(f"{what} is {number}.", hint=AS_FAILED)
+    return number

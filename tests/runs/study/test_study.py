@@ -136,6 +136,7 @@ NO_LIMITS = {"size": 1.0}
 MISTAKES: dict[str, tuple[Callable[[Study, Trial], Any], str]] = {
     "loss is NaN": (lambda s, t: s.tell(t, math.nan, NO_LIMITS), "the loss of trial 1 is nan"),
     "loss is infinite": (lambda s, t: s.tell(t, -math.inf, NO_LIMITS), "trial 1 is -inf"),
+    "loss beyond all floats": (lambda s, t: s.tell(t, 10**400, NO_LIMITS), "trial 1 is inf"),
     "loss is text": (lambda s, t: s.tell(t, "0.5", NO_LIMITS), "must be a number, not '0.5'"),
     "loss is a truth value": (lambda s, t: s.tell(t, True, NO_LIMITS), "must be a number"),
     "no loss": (lambda s, t: s.tell(t, limits=NO_LIMITS), "trial 1 has no loss"),
