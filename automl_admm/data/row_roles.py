@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from automl_admm.core.errors import DataError, Remedy, suggest
 from automl_admm.core.messages import say_value
 from automl_admm.core.space import Array
-from automl_admm.data.conforming import Place
+from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.fingerprints import Hashes, hash_rows
 from automl_admm.data.row_portions import take_rows
 from automl_admm.data.table_schema import content_of
@@ -334,4 +334,4 @@ def _refuse(
 
 
 def _where(row: int, place: Place | None) -> str:
-    return f"row {row + 1}" if place is None else place(row)
+    return (place or row_of)(row)

@@ -37,12 +37,12 @@ def test_equal_weights_are_no_weights_but_are_known_to_be_there():
 @pytest.mark.parametrize(
     ("weights", "said"),
     [
-        ([1, -1, 1, 1], "is negative in 1 of 4 rows, first in row 2"),
-        ([1, 1, np.nan, 1], "is missing in 1 of 4 rows, first in row 3"),
-        ([np.inf, 1, 1, np.inf], "is infinite in 2 of 4 rows, first in row 1"),
+        ([1, -1, 1, 1], "is negative in 1 of 4 rows, first in row 1"),
+        ([1, 1, np.nan, 1], "is missing in 1 of 4 rows, first in row 2"),
+        ([np.inf, 1, 1, np.inf], "is infinite in 2 of 4 rows, first in row 0"),
         ([0, 0, 0, 0], "all weights in 'sample_weight' are zero"),
-        (["a", "b", "c", "d"], "is no number but 'a' in 4 of 4 rows, first in row 1"),
-        (["1", "2", "x", "4"], "is no number but 'x' in 1 of 4 rows, first in row 3"),
+        (["a", "b", "c", "d"], "is no number but 'a' in 4 of 4 rows, first in row 0"),
+        (["1", "2", "x", "4"], "is no number but 'x' in 1 of 4 rows, first in row 2"),
         ([True, True, False, True], "are no numbers"),
         ([1, 2, 3], "sample_weight has 3 rows, and y has 4"),
         (np.ones((4, 1)), "has the shape"),
@@ -97,17 +97,17 @@ def test_whole_numbers_beyond_floating_point_keep_their_order():
         # In January or in February?
         (
             {"time": ["2026-01-02", "01/02/2026", "2026-01-03", "2026-01-04"]},
-            "'01/02/2026' in row 2",
+            "'01/02/2026' in row 1",
         ),
         (
             {"time": ["2026-01-02T10:00", "2026-01-02T10:00Z", "2026-01-03 10:00", "2026-01-04"]},
-            "'2026-01-02T10:00Z' in row 2, with a zone, and others are without",
+            "'2026-01-02T10:00Z' in row 1 .from 0., with a zone, and others are without",
         ),
         (
             {"time": ["2026-01-02T10+01:00", "2026-01-02T10Z", "2026-01-03", "2026-01-04T1:00Z"]},
             "in row",
         ),
-        ({"time": ["4", "3", "01/02/2026", "1"]}, "'01/02/2026' in row 3"),
+        ({"time": ["4", "3", "01/02/2026", "1"]}, "'01/02/2026' in row 2"),
         ({"time": [True, False, True, True]}, "holds bool"),
         ({"group": ["a"] * 4, "time": [1, 2, 3, 4]}, "cannot both decide"),
     ],
@@ -176,7 +176,7 @@ def test_a_row_of_a_file_is_told_by_its_line(names, cells, said):
     with pytest.raises(DataError, match=said):
         columns.read()
     kept = columns.part([1])
-    with pytest.raises(DataError, match="row 1"):  # its rows have other numbers than the file
+    with pytest.raises(DataError, match="row 0"):  # its rows have other numbers than the file
         kept.read()
 
 
