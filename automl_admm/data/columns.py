@@ -65,6 +65,7 @@ def refuse_in_target(
 
 
 def _check_classes(values: Any) -> None:
+    _refuse_zeros(values.unique())
     classes = values.nunique()
     if classes == 1:
         raise DataError(
@@ -82,6 +83,15 @@ def _check_classes(values: Any) -> None:
             raise DataError(
                 "the target holds fractions or infinite numbers, which are no classes.",
                 hint="Use regression, or turn it into text or whole numbers.",
+            )
+
+
+def _refuse_zeros(labels: Iterable[Any]) -> None:
+    """Raise for a label with a zero character, which is damage in a file."""
+    for label in labels:
+        if isinstance(label, str) and "\0" in label:
+            raise DataError(
+                f"the target holds {label!a}, which has a zero character.", hint="Remove it."
             )
 
 

@@ -196,7 +196,11 @@ def plain_target(y: Any) -> Any:
         y = values = values.astype(values.dtype.newbyteorder("="))
     if values.ndim != 1 or not len(values):
         return y  # scikit-learn says what is wrong with it
-    column = pd.Series(values)
+    try:
+        column = pd.Series(values)
+    except UnicodeEncodeError as problem:
+        message = f"the target holds {problem.object!a}, which has half of a character."
+        raise DataError(message, hint="Was it read in another encoding?") from problem
     hint = "Remove those rows first: keep = ~pandas.isna(y); fit(X[keep], y[keep])."
     refuse_in_target(column.isna(), "the target is missing", hint=hint)
     is_plain = isinstance(column.dtype, np.dtype) and column.dtype != object

@@ -53,6 +53,7 @@ def test_the_task_is_told_by_the_target(y, task):
         ([2.5, 2.5, 2.5], "regression", "one value only: 2.5[.] Is it the right column"),
         (["a", "b", "c"], "classification", "no two in one class"),
         (["a", None, "b"], "classification", "missing in 1 of 3 rows"),
+        (["a", "\0b", "a"], "classification", "which has a zero character"),
         ([0.5, 0.5, 1.5], "classification", "fractions"),
         ([1.0, 1.0, np.inf], "classification", "infinite"),
         (["a", "b"], "regression", "no numbers"),

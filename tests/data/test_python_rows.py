@@ -195,3 +195,8 @@ def test_large_whole_numbers_keep_their_values(y):
 def test_numbers_that_would_become_others_are_refused(y, said):
     with pytest.raises(DataError, match=said):
         plain_target(y)
+
+
+def test_a_label_with_half_of_a_character_is_refused():
+    with pytest.raises(DataError, match="which has half of a character"):
+        plain_target(np.array(["\ud800x", "a"], dtype=object))
