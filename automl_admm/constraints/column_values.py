@@ -10,6 +10,7 @@ import numpy as np
 
 from automl_admm.constraints.syntax import GroupColumn
 from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.core.read_only import read_only
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import ChangingFunction, ColumnFunction, Measured
 
@@ -24,7 +25,8 @@ class OfColumn:
     def __call__(self, evaluated: EvaluatedPipeline) -> Measured:
         """Measure these rows."""
         values = evaluated.sensitive[self.column].to_numpy(dtype=float, na_value=np.nan)
-        return self.function(evaluated, values)
+        # It may be the column itself.
+        return self.function(evaluated, read_only(values))
 
 
 @dataclass(frozen=True, slots=True)

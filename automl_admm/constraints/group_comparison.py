@@ -9,6 +9,7 @@ from typing import Literal
 from automl_admm.core.errors import DataError, InvalidOutcome
 from automl_admm.core.evidence import Evidence, Gap, Largest, Rate, Ratio, Smallest, as_evidence
 from automl_admm.core.limits import DeclaredRange
+from automl_admm.core.read_only import read_only
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
     ConstraintFunction,
@@ -127,4 +128,5 @@ class Grouped:
             )
         numbers = {name: place for place, name in enumerate(found)}
         # No place is −1: an absent group has an empty mask.
-        return {name: places == numbers.get(name, -1) for name in self.names}
+        # Many decisions are measured with the same masks.
+        return {name: read_only(places == numbers.get(name, -1)) for name in self.names}

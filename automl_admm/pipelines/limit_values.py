@@ -30,7 +30,8 @@ def refuse_cheaply(constraints: Sequence[Constraint], steps: Any) -> None:
 def evidence_of(constraint: Constraint, part: EvaluatedPipeline, where: str) -> Evidence:
     """Return the evidence of one constraint; an exception in it makes the outcome invalid."""
     try:
-        return as_evidence(constraint.function(part))
+        # A limit of a plugin may write to the frames that it is shown.
+        return as_evidence(constraint.function(part.with_own_frames()))
     except (MemoryError, InvalidOutcome):
         raise
     except Exception as problem:

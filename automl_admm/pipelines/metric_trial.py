@@ -17,6 +17,7 @@ from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.messages import say_value
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.measured import Table, score_of
+from automl_admm.pipelines.predictions.wrappers import Remembered
 
 SEED = 0
 
@@ -92,7 +93,8 @@ def try_metric(metric: Metric, rows: Table) -> Answered:
 def score_answers(metric: Metric, answers: Any, rows: Table) -> float:
     """Score a stand-in for a pipeline that gives these answers, by the rows' places."""
     kind = _KnownValues if rows.classes is None else _KnownClasses
-    return score_of(metric, kind(answers, rows.classes), rows)
+    # As in an evaluation: the answers are remembered, and refuse writing.
+    return score_of(metric, Remembered(kind(answers, rows.classes)), rows)
 
 
 def _wrong(rows: Table) -> list[Any]:

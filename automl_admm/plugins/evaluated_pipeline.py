@@ -7,6 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from automl_admm.core.read_only import read_only
+
+# What all limits of an evaluation share, as arrays; X may be a frame, too.
+ARRAYS = ("X", "y", "predictions", "decisions", "weights")
+
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedPipeline:
@@ -22,7 +27,7 @@ class EvaluatedPipeline:
     `weights` are the weights of the rows, with a mean of 1 over all data; None if all count alike.
     `origins` names the user's column behind each column of `X`, where one makes several. `spreads`
     has the standard deviation of each column of numbers of `X` in the rows of the search, if a
-    limit asks the model about changed rows.
+    limit asks the model about changed rows. All limits see the same rows: arrays refuse writing.
 
     >>> y = np.array([0, 1])
     >>> EvaluatedPipeline(None, np.eye(2), y, np.array([0.1, 0.9]), 0.0, 0.0).part([1]).y
@@ -44,10 +49,26 @@ class EvaluatedPipeline:
     origins: Mapping[str, str] | None = None
     spreads: Mapping[str, float] | None = None
 
+    def __post_init__(self) -> None:
+        """Take the arrays as views that refuse writing."""
+        for name in ARRAYS:
+            given = getattr(self, name)
+            # The record is frozen.
+            if (seen := read_only(given)) is not given:
+                object.__setattr__(self, name, seen)
+
     @property
     def scores(self) -> Any:
         """Scores of the last class, of two: a column of `predictions`."""
         return self.predictions if self.predictions.ndim == 1 else self.predictions[:, -1]
+
+    def with_own_frames(self) -> EvaluatedPipeline:
+        """The same with frames of its own, for one limit that may change them.
+
+        They share their cells with the frames here: pandas 3 copies a column once it is written to.
+        Before pandas 3 a cell that is written changes here, too; a column that is set does not.
+        """
+        return replace(self, X=_own_frame(self.X), sensitive=_own_frame(self.sensitive))
 
     def part(self, rows: Any) -> EvaluatedPipeline:
         """The same pipeline seen on some of the rows (a mask, or places); nothing is predicted."""
@@ -60,6 +81,10 @@ class EvaluatedPipeline:
             sensitive=_taken(self.sensitive, rows),
             weights=_taken(self.weights, rows),
         )
+
+
+def _own_frame(values: Any) -> Any:
+    return values.copy(deep=False) if hasattr(values, "iloc") else values
 
 
 def _taken(values: Any, rows: Any) -> Any:

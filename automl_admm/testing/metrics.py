@@ -102,6 +102,14 @@ class MetricContract:
             again = self.seen(what)
             assert _are_same(again, found), f"first {found}, then {again} on {what}"
 
+    def test_rows_stay_as_they_are(self) -> None:
+        """Change nothing of what it is shown: limits are measured on the same rows."""
+        for what in self.taken:
+            rows = _table(LABELS[what])
+            before = cloudpickle.dumps(rows.X)
+            score_answers(self.metric(LABELS[what]), np.asarray(rows.y), rows)
+            assert cloudpickle.dumps(rows.X) == before, f"it changed the features of {what}"
+
     def test_weights_count(self) -> None:
         """Take weights of 1 for none, and score otherwise if what is wrong weighs more."""
         what = next(iter(self.taken))

@@ -184,6 +184,31 @@ def test_a_value_of_a_group_outside_the_range_is_no_part_of_a_comparison(written
         evidence_of(constraint, part, " in fold 1")
 
 
+def test_a_limit_that_writes_to_what_it_is_shown_is_told_and_changes_nothing() -> None:
+    def flattering(evaluated: EvaluatedPipeline) -> float:
+        evaluated.y[:] = evaluated.decisions
+        return 0.0
+
+    y = np.array([0, 1])
+    part = EvaluatedPipeline(None, None, y, y, 0.0, 0.0, 1 - y)
+    said = "'mine' failed in fold 1: .*assignment destination is read-only"
+    with pytest.raises(InvalidOutcome, match=said):
+        evidence_of(Constraint(Limit("mine", 0.5), flattering), part, " in fold 1")
+    assert y.tolist() == [0, 1]
+
+
+def test_a_limit_that_writes_to_a_frame_changes_a_frame_of_its_own() -> None:
+    def blanking(evaluated: EvaluatedPipeline) -> float:
+        evaluated.X["a"] = 0.0
+        evaluated.sensitive["a"] = 0.0
+        return 0.0
+
+    y, frame = np.array([0, 1]), pd.DataFrame({"a": [1.0, 2.0]})
+    part = EvaluatedPipeline(None, frame, y, y, 0.0, 0.0, y, sensitive=frame)
+    evidence_of(Constraint(Limit("mine", 0.5), blanking), part, "")
+    assert frame["a"].tolist() == [1.0, 2.0]
+
+
 def test_a_limit_made_by_hand_knows_its_extreme() -> None:
     mine = Constraint(Limit("mine", 0.5, extreme=0.0), lambda _: -1.0)
     with pytest.raises(InvalidOutcome, match="'mine' is at fault: it is -1, but declares lowest=0"):

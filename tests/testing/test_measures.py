@@ -69,7 +69,8 @@ def first_row(rows: EvaluatedPipeline) -> float:
 
 
 def meddling(rows: EvaluatedPipeline) -> float:
-    rows.decisions[0] = 1 - rows.decisions[0]
+    rows.X.iloc[0, 0] = 7.0
+    rows.sensitive["more"] = 1
     return 0.5
 
 
@@ -95,7 +96,7 @@ FAULTS: list[tuple[ConstraintContract, str, str]] = [
     (limit(too_many, highest=None), "its_evidence_is_consistent", "61 events in 60 trials"),
     (limit(unbounded, highest=None), "its_evidence_is_consistent", "outside of 0 to 1"),
     (limit(first_row), "the_same_rows_give_the_same_value", "in another order"),
-    (limit(meddling), "rows_stay_as_they_are", "it changed the rows"),
+    (limit(meddling), "rows_stay_as_they_are", "it changed the X, sensitive that"),
     (limit(dividing), "rows_of_one_class_are_no_obstacle", "division by zero"),
     (limit(row_count, kind="checked", highest=None), "a_fact_is_equal_on_any_rows", "30 on half"),
     (
@@ -115,6 +116,33 @@ FAULTS: list[tuple[ConstraintContract, str, str]] = [
 def test_a_fault_of_a_limit_is_found(contract: ConstraintContract, promise: str, says: str) -> None:
     with pytest.raises((AssertionError, ZeroDivisionError), match=says):
         getattr(contract, f"test_{promise}")()
+
+
+@pytest.mark.parametrize("name", ["y", "decisions", "predictions", "weights"])
+def test_a_limit_that_writes_to_an_array_keeps_no_promise(name: str) -> None:
+    def writing(rows: EvaluatedPipeline) -> float:
+        getattr(rows, name)[:] = 0
+        return 0.5
+
+    contract = limit(writing, takes_weights=True)
+    with pytest.raises(ValueError, match="assignment destination is read-only"):
+        contract.test_rows_stay_as_they_are()
+
+
+@pytest.mark.parametrize("kind", ["grouped", "columned"])
+def test_a_limit_that_writes_to_masks_or_to_a_column_keeps_no_promise(kind: str) -> None:
+    def writing(rows: EvaluatedPipeline, given: Any) -> float:
+        array = given["f"] if kind == "grouped" else given
+        array[:] = 0
+        return 0.5
+
+    class Contract(ConstraintContract):
+        def make(self) -> ConstraintPlugin:
+            about: Any = {"summary": "s", "kind": "statistical", kind: writing}
+            return ConstraintPlugin(name="mine", **about)
+
+    with pytest.raises(ValueError, match="assignment destination is read-only"):
+        Contract().test_rows_stay_as_they_are()
 
 
 def metric(factory: Callable[[], Any]) -> MetricContract:
@@ -137,6 +165,17 @@ def ones_missed(y_true: Any, y_pred: Any) -> float:
 
 def heedless(y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
     return float(np.mean(y_true == y_pred))
+
+
+def clipping(y_true: Any, y_pred: Any) -> float:
+    y_pred[:] = y_pred[0]
+    return 0.5
+
+
+def moving(pipeline: Any, X: Any, y: Any) -> float:
+    told = pipeline.predict(X)
+    X.iloc[:, 0] = 0.0
+    return float(np.mean(told == y))
 
 
 @pytest.mark.parametrize(
@@ -233,6 +272,8 @@ def test_a_metric_that_changes_its_mind_is_told_with_both_scores() -> None:
         (make_scorer(ones_missed), "right_answers_beat_wrong_ones", "labels of text"),
         (make_scorer(heedless), "weights_count", "weights change nothing"),
         (make_scorer(lambda y, p: 1 / 0), "its_scores_are_finite", "it takes no target"),
+        (make_scorer(clipping), "its_scores_are_finite", "destination is read-only"),
+        (moving, "rows_stay_as_they_are", "it changed the features of the labels 0 and 1"),
     ],
 )
 def test_a_fault_of_a_metric_is_found(scorer: Any, promise: str, says: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.core.read_only import read_only
 from automl_admm.data.fingerprints import Hashes, hash_in_order
 from automl_admm.data.row_roles import NO_ROLES, Roles
 from automl_admm.pipelines.labels import are_decided, leaves_undecided
@@ -101,8 +102,10 @@ def score_of_decided(metric: Metric, pipeline: Any, rows: Table) -> float:
 
 
 def _score(metric: Metric, pipeline: Any, rows: Table) -> float:
-    weights = rows.roles.weights
+    # Limits are measured on the same rows afterwards: a metric may not change them.
+    weights = read_only(rows.roles.weights)
     more = {} if weights is None else {"sample_weight": weights}
     if rows.classes is None or metric.sees_labels:
-        return float(metric.scorer(pipeline, rows.X, rows.labels(), **more))
-    return float(metric.scorer(Numbered(pipeline, rows.classes), rows.X, rows.y, **more))
+        return float(metric.scorer(pipeline, rows.X, read_only(rows.labels()), **more))
+    y = read_only(rows.y)
+    return float(metric.scorer(Numbered(pipeline, rows.classes), rows.X, y, **more))

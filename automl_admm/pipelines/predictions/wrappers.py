@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.core.read_only import read_only
 from automl_admm.pipelines.labels import are_decided, is_turned, number_decided, sorted_order
 from automl_admm.pipelines.predictions.checks import turn
 
@@ -59,7 +60,8 @@ class Remembered:
             rows, answer = self._answers.get(method.__name__, (None, None))
             # By identity: comparing the rows would cost as much as many a prediction.
             if rows is not X:
-                answer = self._ask(method, X)
+                # The same answer goes to the metric and to all limits.
+                answer = read_only(self._ask(method, X))
                 self._answers[method.__name__] = (X, answer)
             return answer
 

@@ -181,7 +181,7 @@ class Fold:
     @staticmethod
     def of_functions(evaluated: EvaluatedPipeline, functions: Sequence[ConstraintFunction]) -> Fold:
         """The same for the functions of any limits."""
-        part = _parted(evaluated)
+        part = _parted(evaluated.with_own_frames())
         return Fold(part, tuple(_settled(function, part) for function in functions))
 
     def values(self, cut: Cut) -> list[float]:

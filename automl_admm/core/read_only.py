@@ -1,0 +1,23 @@
+"""Arrays that several parts of an evaluation see, and that none of them may change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def read_only(values: Any) -> Any:
+    """Return a view of an array that refuses writing; nothing is copied.
+
+    Anything else, such as a frame or None, is returned as it is.
+
+    >>> read_only(np.array([1, 2])).flags.writeable
+    False
+    """
+    if not isinstance(values, np.ndarray) or not values.flags.writeable:
+        return values
+    # A view: its owner may still write to the array itself.
+    seen = values.view()
+    seen.flags.writeable = False
+    return seen
