@@ -55,6 +55,7 @@ from automl_admm.pipelines.predictions.decisions import (
     decisions_of,
     predict_unseen,
 )
+from automl_admm.pipelines.predictions.fitted_classes import check_classes, check_labels
 from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
 from automl_admm.pipelines.searched_share import (
@@ -291,7 +292,10 @@ class PipelineWork:
             return constant_pipeline(self.context.task).fit(X, y, constant__sample_weight=weights)
         steps = at_fidelity(self.space.steps(candidate), self.loaded(), candidate.fidelity)
         pipeline = build_pipeline(steps, self.loaded(), self.context, seed)
-        return fit_pipeline(pipeline, steps, self.loaded(), X, y, weights, times, growing=growing)
+        known = self.loaded()
+        fitted = fit_pipeline(pipeline, steps, known, X, y, weights, times, growing=growing)
+        check_classes(fitted, rows)
+        return fitted
 
     def measure(self, pipeline: Any, rows: Table, fit_seconds: float) -> Seen:
         """Predict unseen rows, once; a user's scorer sees the labels."""
@@ -305,6 +309,8 @@ class PipelineWork:
         by_decisions = remembered.was_asked("predict")
         numbered = pipeline if rows.classes is None else Numbered(pipeline, rows.classes)
         decisions = decisions_of(remembered, rows) if by_decisions or self.constraints else None
+        if decisions is None:
+            check_labels(remembered, rows)
         remembered.forget_rows()
         evaluated = EvaluatedPipeline(
             numbered,

@@ -33,6 +33,8 @@ from automl_admm.testing.silence import silence, silent_streams
 
 ROWS = 120
 SEED = 5
+# Scores of two classes that differ by less may be told apart by rounding alone.
+TIE = 1e-6
 NEW = pd.DataFrame({"a": [np.nan, 1.0], "b": [0.0, 9.0], "c": [None, "new"], "d": ["", "new word"]})
 PREDICT = """
 import hashlib, json, sys
@@ -149,6 +151,17 @@ class ComponentContract(FormPromises):
             assert set(found) <= set(y)
             assert np.asarray(found).dtype == y.dtype
 
+    def test_classes_are_sorted_and_decisions_follow_the_scores(self) -> None:
+        """Name the labels in sorted order; predict the class of the largest score, ties aside."""
+        self._skip_quantities()
+        X, y = self.table(labels=(7, 3))
+        for target in (y, np.where(X["b"] > 0.5, 5, y)):
+            model = self.fitted(X, target, {})
+            assert list(model.classes_) == sorted(set(target)), f"classes_ are {model.classes_}"
+            places, is_sure = _decided(model, X)
+            differing = is_sure & (model.classes_[places] != model.predict(X))
+            assert not differing.any(), f"predict differs from the scores in {differing.sum()} rows"
+
     def test_a_class_of_one_row_is_no_obstacle(self) -> None:
         """Fit a target with a class of a single row."""
         self._skip_quantities()
@@ -231,6 +244,17 @@ class ComponentContract(FormPromises):
         values = list(self.settings())[-1]
         with silent_streams(), silence():
             self.fitted(X, y, values).predict(X)
+
+
+def _decided(model: Any, X: Any) -> tuple[Any, Any]:
+    """Return the place of the class with the largest score in each row, and where it is no tie."""
+    scores = np.asarray(predict_scores(model, X))
+    if not hasattr(model, "predict_proba") and not hasattr(model, "decision_function"):
+        return np.searchsorted(model.classes_, scores), np.ones(len(scores), dtype=bool)
+    if scores.ndim == 1:  # 0 decides between two classes
+        scores = np.column_stack([np.zeros(len(scores)), scores])
+    first, second = np.sort(scores, axis=1)[:, :-3:-1].T
+    return scores.argmax(axis=1), first - second > TIE
 
 
 def _transformed(model: Any, X: Any) -> Any:

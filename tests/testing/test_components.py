@@ -20,11 +20,9 @@ from automl_admm.testing.contracts import ComponentContract
 from automl_admm.testing.silence import silent_streams
 
 SHIPPED = load_plugins().components["classification"]
-TRANSFORMERS = [
-    one.name
-    for one in SHIPPED
-    if one.role == "transformer" and SHIPPED.provider(one.name).startswith("automl-admm ")
-]
+OURS = [one for one in SHIPPED if SHIPPED.provider(one.name).startswith("automl-admm ")]
+TRANSFORMERS = [one.name for one in OURS if one.role == "transformer"]
+ESTIMATORS = [one.name for one in OURS if one.role == "estimator"]
 
 
 class Shipped(ComponentContract):
@@ -68,6 +66,25 @@ class Moody(Sound):
         return super().predict_proba(X) + np.random.default_rng().normal()
 
 
+class Turned(Sound):
+    """Names its classes in another order, its columns with them."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        super().fit(X, y, sample_weight)
+        self.classes_ = self.tree_.classes_[::-1]
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        return super().predict_proba(X)[:, ::-1]
+
+
+class Contrary(Sound):
+    """Decides against its own probabilities."""
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[super().predict_proba(X).argmin(axis=1)]
+
+
 class Talkative(Sound):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         print("fitting")  # noqa: T201
@@ -104,6 +121,8 @@ PROMISES: list[tuple[type, Callable[[ComponentContract], None]]] = [
     (Careless, ComponentContract.test_weights_count),
     (Moody, ComponentContract.test_the_same_seed_gives_the_same_model),
     (Picky, ComponentContract.test_a_class_of_one_row_is_no_obstacle),
+    (Turned, ComponentContract.test_classes_are_sorted_and_decisions_follow_the_scores),
+    (Contrary, ComponentContract.test_classes_are_sorted_and_decisions_follow_the_scores),
 ]
 
 
@@ -112,6 +131,35 @@ def test_a_fault_is_found_and_a_sound_one_passes(kind: type, promise: Any) -> No
     promise(contract_of(Sound))
     with pytest.raises((AssertionError, ValueError)):
         promise(contract_of(kind))
+
+
+class Scores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Scores without probabilities, of the first column."""
+
+    def __init__(self, turned: bool = False) -> None:
+        self.turned = turned
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        first = np.nan_to_num(np.asarray(X)[:, 0])
+        if len(self.classes_) == 2:
+            return first
+        return first[:, None] * np.arange(len(self.classes_))
+
+    def predict(self, X: Any) -> Any:
+        scores = self.decision_function(X)
+        places = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[::-1][places] if self.turned else self.classes_[places]
+
+
+def test_decisions_by_scores_follow_their_sign() -> None:
+    promise = ComponentContract.test_classes_are_sorted_and_decisions_follow_the_scores
+    promise(contract_of(Scores))
+    with pytest.raises(AssertionError, match="predict differs from the scores"):
+        promise(contract_of(lambda: Scores(turned=True)))  # type: ignore[arg-type] # a factory will do
 
 
 class Drawing(TransformerMixin, BaseEstimator):
@@ -296,6 +344,14 @@ def test_a_false_growth_is_found(kind: Any, growth: Growth, fault: str | None) -
         promise()
     with pytest.raises(SkipTest, match="it declares no growth"):
         contract_of(Sound).test_it_grows_to_the_model_of_a_fit_from_the_start()
+
+
+@pytest.mark.filterwarnings("ignore")  # libraries say that a small table is small
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_builtin_classifiers_name_sorted_labels_and_decide_by_scores(name: str) -> None:
+    contract = Shipped()
+    contract.name = name
+    contract.test_classes_are_sorted_and_decisions_follow_the_scores()
 
 
 @pytest.mark.filterwarnings("ignore")  # libraries say that a small table is small

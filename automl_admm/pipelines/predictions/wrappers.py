@@ -22,6 +22,8 @@ class Remembered:
     that asks for another kind of prediction finds the rows transformed already.
     """
 
+    # Their predictions are held to the contract of components here, or by scikit-learn's own tests.
+    KNOWN = ("sklearn", "automl_admm")
     # Scorers ask these alone.
     RESPONSES = ("predict", "predict_proba", "decision_function")
 
@@ -44,6 +46,22 @@ class Remembered:
     def answer(self, method: str) -> Any:
         """Return the latest answer of this method; None if it was not called."""
         return self._answers.get(method, (None, None))[1]
+
+    @property
+    def is_known(self) -> bool:
+        """True if the last step is a class of scikit-learn, or of this package."""
+        if self._last is not None:
+            return self._last.is_known
+        _, last = getattr(self._pipeline, "steps", [("", self._pipeline)])[-1]
+        return type(last).__module__.partition(".")[0] in self.KNOWN
+
+    def first_labels(self, X: Any, count: int) -> Any:
+        """Return the predictions of the first rows; as a rule the rows are transformed already."""
+        if self._last is not None:
+            return self._last.first_labels(self._arriving(X), count)
+        # Some sparse rows cannot be sliced.
+        rows = X.tocsr() if hasattr(X, "tocsr") else X
+        return self._pipeline.predict(rows.iloc[:count] if hasattr(rows, "iloc") else rows[:count])
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -68,14 +86,17 @@ class Remembered:
         return respond
 
     def _ask(self, method: Any, X: Any) -> Any:
-        """Predict; the steps before the last one transform the same rows only once."""
         if self._last is None:
             return method(X)
+        return getattr(self._last, method.__name__)(self._arriving(X))
+
+    def _arriving(self, X: Any) -> Any:
+        """Return what the last step is given; the same rows are transformed only once."""
         rows, transformed = self._transformed
         if rows is not X:
             transformed = self._front.transform(X)
             self._transformed = (X, transformed)
-        return getattr(self._last, method.__name__)(transformed)
+        return transformed
 
 
 def _parted(pipeline: Any) -> tuple[Any, Remembered | None]:
