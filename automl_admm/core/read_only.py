@@ -1,4 +1,4 @@
-"""Arrays that several parts of an evaluation see, and that none of them may change."""
+"""Arrays and frames that several parts of an evaluation see, and that none of them may change."""
 
 from __future__ import annotations
 
@@ -21,3 +21,12 @@ def read_only(values: Any) -> Any:
     seen = values.view()
     seen.flags.writeable = False
     return seen
+
+
+def own_frame(values: Any) -> Any:
+    """Return a frame with the same cells, for one that may change them; other values as they are.
+
+    pandas 3 copies a column once it is written to. Before pandas 3 a cell that is written changes
+    in the given frame, too; a column that is set does not.
+    """
+    return values.copy(deep=False) if hasattr(values, "iloc") else values

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from automl_admm.core.read_only import read_only
+from automl_admm.core.read_only import own_frame, read_only
 
 # What all limits of an evaluation share, as arrays; X may be a frame, too.
 ARRAYS = ("X", "y", "predictions", "decisions", "weights")
@@ -63,12 +63,8 @@ class EvaluatedPipeline:
         return self.predictions if self.predictions.ndim == 1 else self.predictions[:, -1]
 
     def with_own_frames(self) -> EvaluatedPipeline:
-        """The same with frames of its own, for one limit that may change them.
-
-        They share their cells with the frames here: pandas 3 copies a column once it is written to.
-        Before pandas 3 a cell that is written changes here, too; a column that is set does not.
-        """
-        return replace(self, X=_own_frame(self.X), sensitive=_own_frame(self.sensitive))
+        """The same with frames of its own, for one limit that may change them."""
+        return replace(self, X=own_frame(self.X), sensitive=own_frame(self.sensitive))
 
     def part(self, rows: Any) -> EvaluatedPipeline:
         """The same pipeline seen on some of the rows (a mask, or places); nothing is predicted."""
@@ -81,10 +77,6 @@ class EvaluatedPipeline:
             sensitive=_taken(self.sensitive, rows),
             weights=_taken(self.weights, rows),
         )
-
-
-def _own_frame(values: Any) -> Any:
-    return values.copy(deep=False) if hasattr(values, "iloc") else values
 
 
 def _taken(values: Any, rows: Any) -> Any:

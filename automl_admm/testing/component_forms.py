@@ -5,12 +5,13 @@ from __future__ import annotations
 import pickle
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from unittest import SkipTest
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
@@ -23,6 +24,7 @@ from automl_admm.plugins.records import ComponentPlugin
 
 # More columns than any component of ours makes new ones by default.
 ROWS, COLUMNS = 120, 60
+ANSWERS = ("transform", "predict", "predict_proba", "decision_function")
 Values = Mapping[str, Value]
 
 
@@ -99,6 +101,15 @@ class FormPromises:
                 return
             assert len(names) == found.shape[1], f"{len(names)} names of {found.shape[1]} columns"
 
+    def test_rows_stay_as_they_are(self) -> None:
+        """Change nothing of the rows that it is given, in a frame or in an array."""
+        X, y = self.table()
+        if self.make().needs:
+            _demand_unchanged(X, lambda rows: self.fitted(rows, y, {}).steps[0][1])
+            return
+        for rows in (pd.DataFrame(_numbers()).add_prefix("x"), _numbers()):
+            _demand_unchanged(rows, lambda given: _fitted_alone(self._itself(y), given, y))
+
     def test_its_fidelity_counts(self) -> None:
         """Be smaller, and still fit, at a share of the size that its record declares."""
         name = self.make().fidelity
@@ -174,6 +185,25 @@ class FormPromises:
 
 def _fitted_scores(pipeline: Any, X: Any, y: Any) -> Any:
     return predict_scores(pipeline.fit(X, y), X)
+
+
+def _fitted_alone(component: Any, X: Any, y: Any) -> Any:
+    """Fit a component as a pipeline fits it, and return it."""
+    if hasattr(component, "transform"):
+        component.fit_transform(X, y)
+        return component
+    return component.fit(X, y)
+
+
+def _demand_unchanged(rows: Any, fit: Callable[[Any], Any]) -> None:
+    """Give copies of the rows to a fit, and to all that the fitted component answers."""
+    form, before = "a frame" if hasattr(rows, "iloc") else "an array", pd.DataFrame(rows)
+    component = fit(given := rows.copy())
+    assert before.equals(pd.DataFrame(given)), f"fit changed {form} that it was given"
+    for method in ANSWERS:
+        if hasattr(component, method):
+            getattr(component, method)(given := rows.copy())
+            assert before.equals(pd.DataFrame(given)), f"{method} changed {form} that it was given"
 
 
 def _numbers() -> Any:

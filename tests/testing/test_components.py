@@ -98,6 +98,24 @@ class Picky(Sound):
         return super().fit(X, y, sample_weight)
 
 
+class Doubling(Sound):
+    """Doubles what it is given in place before it predicts."""
+
+    def predict_proba(self, X: Any) -> Any:
+        if hasattr(X, "iloc"):
+            X.iloc[:, :] = X.to_numpy() * 2
+        return super().predict_proba(X)
+
+
+class DoublingArrays(Sound):
+    """Doubles an array in place before it fits."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        if isinstance(X, np.ndarray):
+            X *= 2
+        return super().fit(X, y, sample_weight)
+
+
 def contract_of(kind: type) -> ComponentContract:
     """The contract of a component that builds this class."""
 
@@ -131,6 +149,16 @@ def test_a_fault_is_found_and_a_sound_one_passes(kind: type, promise: Any) -> No
     promise(contract_of(Sound))
     with pytest.raises((AssertionError, ValueError)):
         promise(contract_of(kind))
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [(Doubling, "predict_proba changed a frame"), (DoublingArrays, "fit changed an array")],
+)
+def test_one_that_changes_its_rows_is_found(kind: type, says: str) -> None:
+    contract_of(Sound).test_rows_stay_as_they_are()
+    with pytest.raises(AssertionError, match=says):
+        contract_of(kind).test_rows_stay_as_they_are()
 
 
 class Scores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -348,10 +376,11 @@ def test_a_false_growth_is_found(kind: Any, growth: Growth, fault: str | None) -
 
 @pytest.mark.filterwarnings("ignore")  # libraries say that a small table is small
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_builtin_classifiers_name_sorted_labels_and_decide_by_scores(name: str) -> None:
+def test_builtin_classifiers_name_sorted_labels_and_leave_rows_alone(name: str) -> None:
     contract = Shipped()
     contract.name = name
     contract.test_classes_are_sorted_and_decisions_follow_the_scores()
+    contract.test_rows_stay_as_they_are()
 
 
 @pytest.mark.filterwarnings("ignore")  # libraries say that a small table is small
@@ -361,6 +390,7 @@ def test_builtin_transformers_keep_rows_and_are_true_to_their_tags(name: str) ->
     contract.name = name
     contract.test_rows_and_columns_are_kept_count_of()
     contract.test_the_same_seed_gives_the_same_model()
+    contract.test_rows_stay_as_they_are()
     for promise in (
         contract.test_gaps_are_taken_where_it_says_so,
         contract.test_sparse_input_is_taken_where_it_says_so,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.read_only import read_only
+from automl_admm.core.read_only import own_frame, read_only
 from automl_admm.pipelines.labels import are_decided, is_turned, number_decided, sorted_order
 from automl_admm.pipelines.predictions.checks import turn
 
@@ -87,14 +87,15 @@ class Remembered:
 
     def _ask(self, method: Any, X: Any) -> Any:
         if self._last is None:
-            return method(X)
+            # A model may change the rows that it is given, and limits are measured on them.
+            return method(own_frame(X))
         return getattr(self._last, method.__name__)(self._arriving(X))
 
     def _arriving(self, X: Any) -> Any:
         """Return what the last step is given; the same rows are transformed only once."""
         rows, transformed = self._transformed
         if rows is not X:
-            transformed = self._front.transform(X)
+            transformed = self._front.transform(own_frame(X))
             self._transformed = (X, transformed)
         return transformed
 

@@ -16,6 +16,7 @@ from automl_admm.constraints.fitted_groups import say_other_groups
 from automl_admm.constraints.group_comparison import Grouped
 from automl_admm.core.errors import DataError, Remedy, StoreError
 from automl_admm.core.evidence import Evidence, Timing, as_evidence
+from automl_admm.core.read_only import own_frame
 from automl_admm.data.columns import check_columns, refuse_in_target
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.fingerprints import Hashes
@@ -235,10 +236,10 @@ class CertifiedRun:
                 pipeline=numbered,
                 X=table.X,
                 y=table.y,
-                predictions=turn(predict_scores(self.pipeline, table.X), table.classes),
+                predictions=turn(predict_scores(self.pipeline, own_frame(table.X)), table.classes),
                 fit_seconds=math.nan,
                 predict_seconds=math.nan,
-                decisions=np.asarray(numbered.predict(table.X)),
+                decisions=np.asarray(numbered.predict(own_frame(table.X))),
                 sensitive=table.sensitive,
                 calls=CALLS,
                 saved_bytes=self.folder.model.stat().st_size,
