@@ -379,12 +379,34 @@ def _values(evidence: Iterable[Evidence]) -> list[float]:
     return [] if any(map(math.isnan, values)) else values
 
 
+def _demand_counts(evidence: Evidence) -> None:
+    match evidence:
+        case Rate(events, trials):
+            _demand_whole(events, trials, "events", "trials")
+        case F1(hits, rows):
+            _demand_whole(hits, rows, "hits", "rows")
+        case Gap(parts) | Ratio(parts) | Largest(parts) | Smallest(parts) | Average(parts):
+            for part in parts.values():
+                _demand_counts(part)
+
+
+def _demand_whole(some: float, total: float, what: str, of: str) -> None:
+    if 0 <= some <= total and some % 1 == 0 and total % 1 == 0:
+        return
+    raise ValueError(
+        f"it counts {say_value(some)} {what} of {say_value(total)} {of}, where whole numbers are "
+        f"due, and no more {what} than {of}"
+    )
+
+
 def as_evidence(found: object) -> Evidence:
     """Return a constraint function's result as evidence; a bare number is an estimate.
 
     Anything else raises a TypeError that shows it. A number of NumPy or a text has no `value`.
+    Counts that rows cannot have, in a rate or in a part of a comparison, raise a ValueError.
     """
     if isinstance(found, Evidence):
+        _demand_counts(found)
         return found
     try:
         # Not isinstance: NumPy's numbers are numbers, too.

@@ -15,13 +15,11 @@ import numpy as np
 import pandas as pd
 
 from automl_admm.core.evidence import (
-    F1,
     Evidence,
     Gap,
     Largest,
     Mean,
     Quantile,
-    Rate,
     Ratio,
     Timing,
     as_evidence,
@@ -247,11 +245,6 @@ def _parts(evidence: Evidence) -> Iterable[Evidence]:
 
 def _check_evidence(evidence: Evidence) -> None:
     match evidence:
-        case Rate(events, trials):
-            assert 0 <= events <= trials, f"{events} events in {trials} trials"
-            assert events == int(events) and trials == int(trials), "a rate counts whole rows"  # noqa: PT018
-        case F1(hits, rows):
-            assert 0 <= hits <= rows, f"{hits} hits in {rows} rows"
         case Mean(values, lowest, highest):
             inside = (values >= lowest) & (values <= highest)
             assert np.all(inside), f"a value of the mean is outside of {lowest:g} to {highest:g}"

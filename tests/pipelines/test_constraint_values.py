@@ -209,6 +209,14 @@ def test_a_limit_that_writes_to_a_frame_changes_a_frame_of_its_own() -> None:
     assert frame["a"].tolist() == [1.0, 2.0]
 
 
+def test_more_events_than_trials_are_told() -> None:
+    y = np.array([0, 1])
+    part = EvaluatedPipeline(None, None, y, y, 0.0, 0.0, y)
+    said = "'mine' failed in fold 1: .*it counts 5 events of 3 trials, where whole numbers are due"
+    with pytest.raises(InvalidOutcome, match=said):
+        evidence_of(Constraint(Limit("mine", 0.5), lambda _: Rate(5, 3)), part, " in fold 1")
+
+
 def test_a_limit_made_by_hand_knows_its_extreme() -> None:
     mine = Constraint(Limit("mine", 0.5, extreme=0.0), lambda _: -1.0)
     with pytest.raises(InvalidOutcome, match="'mine' is at fault: it is -1, but declares lowest=0"):

@@ -70,8 +70,7 @@ class BoxGround:
     def admit(self, point: Any) -> Array:
         """Return a copy of the point, moved to the edge if outside by a rounding error."""
         try:
-            # A copy: the solver may reuse its own array.
-            place = np.array(point, dtype=float)
+            place = _as_floats(point)
         except Exception:  # noqa: BLE001 - a foreign object may raise anything
             raise Fault(f"proposed {say_value(point)}, which is no point") from None
         if place.shape != (self.dimension,):
@@ -132,6 +131,14 @@ def _allows(decision: Decision, pick: Pick) -> bool:
 
 def _count(decision: Decision) -> int:
     return len(decision.alternatives) if isinstance(decision, Choice) else decision.count
+
+
+def _as_floats(point: Any) -> Array:
+    # NumPy would drop the imaginary parts of an array, with no more than a warning.
+    if np.iscomplexobj(point):
+        raise TypeError("complex numbers are no coordinates")
+    # A copy: the solver may reuse its own array.
+    return np.array(point, dtype=float)
 
 
 def _first(place: Array, is_wrong: NDArray[np.bool_]) -> str:

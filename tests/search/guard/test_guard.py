@@ -153,6 +153,7 @@ BAD_THETA = {
     "nan": (lambda: Proposing(at(np.nan)), "is not finite: nan at index 0 of 2 numbers"),
     "shape": (lambda: Proposing(lambda p: p[:1]), "proposed a point of shape (1,), not (2,)"),
     "text": (lambda: Proposing(lambda p: "left"), "proposed 'left', which is no point"),
+    "complex": (lambda: Proposing(lambda p: p + 0j), ", which is no point"),
     "fidelity": (
         lambda: Proposing(lambda p: AtFidelity(p, 0.1)),
         "fidelity 0.1, where only whole evaluations are allowed",
