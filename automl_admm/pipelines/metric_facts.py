@@ -39,7 +39,7 @@ def all_metrics(registry: Registry[MetricPlugin]) -> Iterator[MetricFacts]:
     """Yield the metrics of plugins, and then those that scikit-learn knows by name."""
     for record in registry:
         yield _of_plugin(record, registry)
-    yield from _of_scikit_learn(registry)
+    yield from _of_scikit_learn()
 
 
 def _of_plugin(record: MetricPlugin, registry: Registry[MetricPlugin]) -> MetricFacts:
@@ -52,12 +52,12 @@ def _of_plugin(record: MetricPlugin, registry: Registry[MetricPlugin]) -> Metric
     return _facts(record.name, record.summary, provider, scorer)
 
 
-def _of_scikit_learn(registry: Registry[MetricPlugin]) -> Iterator[MetricFacts]:
+def _of_scikit_learn() -> Iterator[MetricFacts]:
     import sklearn
     from sklearn.metrics import get_scorer, get_scorer_names
 
     for name in get_scorer_names():
-        if name not in registry and not name.endswith(SEVERAL_LABELS):
+        if not name.endswith(SEVERAL_LABELS):
             scorer = get_scorer(name)
             summary = (inspect.getdoc(_function(scorer)) or name).splitlines()[0].rstrip(".")
             yield _facts(name, summary, f"scikit-learn {sklearn.__version__}", scorer)

@@ -43,6 +43,7 @@ from automl_admm.plugins.records import (
     ZSolverPlugin,
 )
 from automl_admm.plugins.registry import HERE, DoubledNameError, Registry
+from automl_admm.plugins.taken_names import taken_by
 
 logger = logging.getLogger(__name__)
 
@@ -294,8 +295,10 @@ def _add_all(plugins: Plugins, records: Sequence[tuple[str, Any]], source: Plugi
     """Add all records, or none where a name is taken: then the plugin is skipped as a whole.
 
     A doubled name goes to nobody, so that its owner is never a guess. Only built-ins keep their
-    names in any case.
+    names in any case, and so do measures of scikit-learn.
     """
+    if not source.builtin:
+        _refuse_taken(plugins, records, source)
     claims = [
         (registry, record)
         for hook, record in records
@@ -305,13 +308,30 @@ def _add_all(plugins: Plugins, records: Sequence[tuple[str, Any]], source: Plugi
     counts = Counter((registry, record.name) for registry, record in claims)
     doubled = [(r, name) for (r, name), count in counts.items() if count > 1 or name in r]
     for registry, name in doubled:
-        if name in registry and registry.provider(name).partition(" ")[0] != OURS:
+        if name in registry and not _is_ours(registry, name):
             registry.withhold(name, source.provider, source.name)
     if doubled:
         registry, name = doubled[0]
         raise registry.doubled(name, source.provider, source.name)
     for registry, record in claims:
         registry.add(record, source.provider, source.name)
+
+
+def _refuse_taken(
+    plugins: Plugins, records: Sequence[tuple[str, Any]], source: PluginSource
+) -> None:
+    """Raise for the name of a measure of scikit-learn, or of a comparison by one of ours."""
+    limits = plugins.constraints
+    ours = limits.without([one.name for one in limits if not _is_ours(limits, one.name)])
+    for hook, record in records:
+        owner = taken_by(hook, record.name, ours)
+        if owner is not None:
+            registry: Registry[Any] = getattr(plugins, hook)
+            raise registry.doubled(record.name, source.provider, source.name, owner)
+
+
+def _is_ours(registry: Registry[Any], name: str) -> bool:
+    return registry.provider(name).partition(" ")[0] == OURS
 
 
 @cache

@@ -61,13 +61,17 @@ class Registry(Generic[RecordT]):
         self._records[record.name] = record
         self._owners[record.name] = Owner(provider, plugin)
 
-    def doubled(self, name: str, provider: str, plugin: str = "") -> DoubledNameError:
-        """Return the error of a second claim on a name."""
+    def doubled(
+        self, name: str, provider: str, plugin: str = "", taken_by: str | None = None
+    ) -> DoubledNameError:
+        """Return the error of a second claim on a name; `taken_by` claims it without a record."""
         second = Owner(provider, plugin)
-        first = self._owners.get(name, second)
+        first = self._owners.get(name, second) if taken_by is None else Owner(taken_by)
         hint = "Uninstall one of them, or name those to load in AUTOML_ADMM_PLUGINS."
         if provider == HERE:
             hint = "Give yours another name."
+        elif taken_by is not None:
+            hint = f"Uninstall {provider.partition(' ')[0]}, or let it have another name."
         elif first == second:
             hint = "Give one of the two another name."
         return DoubledNameError(

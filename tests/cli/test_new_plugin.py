@@ -112,6 +112,9 @@ def test_every_hook_of_records_has_a_template() -> None:
         ("test", "solver", "a package 'test' is installed here."),
         ("local", "solver", "executor 'local' (automl-admm "),
         ("admm", "metric", "strategy 'admm' (automl-admm "),
+        ("roc_auc", "metric", "'roc_auc' is a name of scikit-learn "),
+        ("balanced-accuracy", "constraint", "'balanced-accuracy' is a name of scikit-learn "),
+        ("recall-gap", "constraint", "'recall-gap' is a name of automl-admm "),
         ("standard-scaler", "component", "component 'standard_scaler' (automl-admm "),
     ],
 )

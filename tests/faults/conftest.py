@@ -130,17 +130,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def install_plugin() -> Callable[[Path, str, str], None]:
+def install_plugin() -> Callable[..., None]:
     """The function below, for tests."""
     return install
 
 
-def install(folder: Path, name: str, source: str) -> None:
+def install(folder: Path, name: str, source: str, version: str = "1.0") -> None:
     """Lay a distribution with one plugin, a module of its name, into a folder."""
+    folder.mkdir(exist_ok=True)
     (folder / f"{name}.py").write_text(source, encoding="utf-8")
-    about = folder / f"{name}-1.0.dist-info"
+    about = folder / f"{name}-{version}.dist-info"
     about.mkdir(exist_ok=True)
-    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
     (about / "entry_points.txt").write_text(f"[automl_admm]\n{name} = {name}\n")
 
 

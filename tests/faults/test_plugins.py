@@ -136,6 +136,52 @@ def test_two_of_one_name(install_plugin, tmp_path, seen):
     seen(f"exit 2: {done.stderr.strip().splitlines()[-1][7:]}")
 
 
+AS_SCIKIT_LEARN = """
+from automl_admm import ConstraintPlugin, MetricPlugin, hookimpl
+
+@hookimpl
+def {hook}():
+    yield {record}
+"""
+METRIC = 'MetricPlugin(name="roc_auc", summary="s", factory=lambda: lambda m, X, y: 1 / 0)'
+LIMIT = (
+    'ConstraintPlugin(name="balanced_accuracy", summary="s", function=lambda evaluated: -1.0, '
+    'kind="statistical")'
+)
+
+
+@pytest.mark.fault(
+    "F53",
+    injected="plugins whose metric and whose limit are named like scikit-learn's",
+    expected="they are skipped, and what is scikit-learn's is used",
+)
+def test_names_of_scikit_learn(install_plugin, table, tmp_path, seen):
+    for name, hook, record in (("met", "metrics", METRIC), ("lim", "constraints", LIMIT)):
+        install_plugin(tmp_path, name, AS_SCIKIT_LEARN.format(hook=hook, record=record))
+    states = {
+        info["name"]: info["state"]
+        for info in json.loads(program(tmp_path, "plugins", "--json").stdout)
+    }
+    assert states["met"].startswith("failed: metric 'roc_auc' is provided twice: scikit-learn ")
+    assert states["lim"].startswith("failed: constraint 'balanced_accuracy' is provided twice: ")
+    (tmp_path / "nb.lark").write_text("%import components (gaussian_nb)\nstart: gaussian_nb\n")
+    out = tmp_path / "out"
+    fit = ("fit", str(table), "--target", "buys", "--grammar", str(tmp_path / "nb.lark"))
+    bound = ("--max-evaluations", "1", "--constraint", "balanced_accuracy >= 0.4")
+    done = program(tmp_path, *fit, *bound, "--executor", "inline", "-q", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert "plugin 'met' (met 1.0) was skipped" in done.stderr
+    settings = json.loads((out / "run.json").read_text())["settings"]
+    assert (settings["metric"], settings["metric_best"]) == ("roc_auc", 1.0)
+    model = json.loads((out / "model.json").read_text())
+    assert 0.5 < model["validation_score"] <= 1
+    (value,) = model["constraints"].values()
+    assert 0.4 <= value <= 1
+    done = program(tmp_path, "evaluate", str(out), str(table))
+    assert done.returncode == 0, done.stderr
+    seen(f"{states['met'][8:]}; roc_auc {model['validation_score']:.3f}")
+
+
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -15,6 +15,7 @@ from automl_admm.plugins.observers import Hurry, Observers
 from automl_admm.plugins.records import (
     CommandPlugin,
     ConstraintPlugin,
+    MetricPlugin,
     NoOptions,
     ThetaSolverPlugin,
 )
@@ -32,6 +33,14 @@ class Provider:
             ConstraintPlugin(name=name, summary="one", function=lambda evaluated: 1.0)
             for name in self._names
         ]
+
+
+class Measuring:
+    """A plugin with a metric named like one of scikit-learn."""
+
+    @hookimpl
+    def metrics(self) -> list[MetricPlugin]:
+        return [MetricPlugin(name="roc_auc", summary="one", factory=lambda: None)]
 
 
 class Misspelt:
@@ -160,6 +169,51 @@ def test_ours_stay_what_they_are_whatever_else_is_installed(ours_first: bool) ->
     assert [info.name for info in plugins.infos if info.state == "active"] == ["ours"]
     assert plugins.constraints.get("steps").name == "steps"
     assert plugins.constraints.provider("steps") == "automl-admm 1.0"
+
+
+def test_scikit_learns_metrics_stay_what_they_are() -> None:
+    plugins = loaded(source("theirs", Measuring), source("good", lambda: Provider("steps")))
+    assert [info.name for info in plugins.infos if info.state == "active"] == ["good"]
+    assert plugins.infos[0].state.startswith("failed: metric 'roc_auc' is provided twice: scikit-")
+    assert "theirs-dist 1.0" in plugins.infos[0].state
+    assert "roc_auc" not in plugins.metrics
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("balanced_accuracy", "balanced_accuracy_gap", "min_balanced_accuracy", "roc_auc_ratio"),
+        *("recall_gap", "min_recall", "macro_recall", "macro_recall_gap", "rising_breaks_1000"),
+    ],
+)
+def test_limits_of_scikit_learn_and_comparisons_by_ours_stay_what_they_are(name: str) -> None:
+    plugins = load_plugins(sources=[*discover(), source("theirs", lambda: Provider(name))])
+    (theirs,) = (info for info in plugins.infos if info.name == "theirs")
+    assert theirs.state.startswith(f"failed: constraint '{name}' is provided twice: ")
+    assert name not in plugins.constraints
+
+
+@pytest.mark.parametrize(
+    "name", ["steps_gap", "max_steps", "min_columns", "macro_roc_auc", "steps_3", "auc_of_mine"]
+)
+def test_a_name_that_means_nothing_yet_is_free(name: str) -> None:
+    plugins = load_plugins(sources=[*discover(), source("theirs", lambda: Provider(name))])
+    assert plugins.constraints.provider(name) == "theirs-dist 1.0"
+
+
+def test_a_metric_may_be_named_like_a_limit() -> None:
+    class Gap:
+        @hookimpl
+        def metrics(self) -> list[MetricPlugin]:
+            return [MetricPlugin(name="recall_gap", summary="one", factory=lambda: None)]
+
+    plugins = load_plugins(sources=[*discover(), source("theirs", Gap)])
+    assert "recall_gap" in plugins.metrics
+
+
+def test_a_metric_of_this_process_named_like_scikit_learns_is_told_at_once() -> None:
+    with pytest.raises(PluginError, match=r"scikit-learn [\d.]+, this process\. Give yours"):
+        load_plugins({"mine": Measuring()}, sources=())
 
 
 def test_who_doubles_a_name_in_this_process_is_told_at_once() -> None:

@@ -18,6 +18,7 @@ from automl_admm.core.errors import ConfigurationError
 from automl_admm.plugins.api_version import API_VERSION
 from automl_admm.plugins.loading import RECORDS, Plugins
 from automl_admm.plugins.named_record import NAME
+from automl_admm.plugins.taken_names import taken_by
 from automl_admm.runs.prepare.suggestions import with_article
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -110,6 +111,9 @@ def check_name(name: str, kind: Kind, plugins: Plugins) -> None:
         for record in (name, package):
             if record in registry:
                 raise ConfigurationError(f"{registry.title(record)} exists already.", hint=hint)
+    owner = taken_by(kind.hook, package if kind.in_grammars else name, plugins.constraints)
+    if owner is not None:
+        raise ConfigurationError(f"'{name}' is a name of {owner}.", hint=hint)
     if _is_installed(name) or _is_installed(package):
         raise ConfigurationError(f"a package '{name}' is installed here.", hint=hint)
 
