@@ -25,7 +25,7 @@ from automl_admm.report.sections import verdict as verdict_section
 from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView
 from automl_admm.runs.finish.decision_summary import say_undecided
-from automl_admm.runs.provenance import LIBRARIES
+from automl_admm.runs.finish.model_versions import behind_model
 from automl_admm.store.run_folder import write_output
 
 # With a backslash before it each of these signs is no markup.
@@ -33,7 +33,6 @@ from automl_admm.store.run_folder import write_output
 # begin of a line, a colon or a dot only in an address that would become a link.
 PUNCTUATION = re.compile(r"([$*@\[\\\]_`|~]|^[-+#=]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 NOTHING = "–"
-PYTHON = "python"
 PACKAGE = "automl_admm"
 USE = """\
 ```python
@@ -201,8 +200,7 @@ def _needed(manifest: Mapping[str, Any]) -> list[str]:
 
     Manifests of older versions name no distributions of plugins: there it is their packages.
     """
-    known = [name for name in manifest["versions"] if name not in {PYTHON, *LIBRARIES}]
-    return known or sorted(_packages(manifest) - {PACKAGE})
+    return list(behind_model(manifest)) or sorted(_packages(manifest) - {PACKAGE})
 
 
 def _packages(manifest: Mapping[str, Any]) -> set[str]:

@@ -73,6 +73,7 @@ def _as_json(found: OnLabelledRows) -> dict[str, Any]:
         "groups": list(found.groups),
         "new_values": list(found.new_values),
         "mark": found.mark,
+        "versions": list(found.versions),
     }
 
 
@@ -95,7 +96,8 @@ def _lines(found: OnLabelledRows) -> list[str]:
         rates = (f"{name.replace('_', ' ')} {_said(rate)}" for name, rate in found.rates.items())
         lines.append(", ".join(rates))
     marks = () if found.mark is None else (found.mark,)
-    lines += [f"warning: {one}" for one in (*marks, *found.groups, *found.new_values)]
+    warned = (*found.versions, *marks, *found.groups, *found.new_values)
+    lines += [f"warning: {one}" for one in warned]
     return lines + [_limit_line(one) for one in found.limits]
 
 

@@ -36,13 +36,9 @@ from automl_admm.data.reading.tables import place_in
 from automl_admm.data.reading.unpacking import PACKED_SUFFIXES
 from automl_admm.data.writing import WRITERS, open_writer
 from automl_admm.pipelines.labels import leaves_undecided
-from automl_admm.runs.finish.model_file import (
-    load_model,
-    read_rows,
-    rows_for_the_model,
-    tell_version,
-)
+from automl_admm.runs.finish.model_file import load_model, read_rows, rows_for_the_model
 from automl_admm.runs.finish.model_mark import tell_mark
+from automl_admm.runs.finish.model_versions import tell_versions
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.store.output_files import open_output
 from automl_admm.store.run_folder import RunFolder
@@ -108,7 +104,7 @@ def command(
     with unprinted():
         model = load_model(folder)
     manifest = folder.read(folder.model_manifest)
-    for line in filter(None, (tell_version(manifest), tell_mark(manifest))):
+    for line in filter(None, (*tell_versions(manifest), tell_mark(manifest))):
         say(f"warning: {line}", err=True)
     given = file_options_given(options)
     width = None

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -23,6 +22,7 @@ from automl_admm.data.reading.timed_reading import read_again
 from automl_admm.data.table_schema import had_decimal_commas, read_schema
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.plugins.loading import OUR_PLUGINS, Plugins, load_plugins
+from automl_admm.runs.finish.model_versions import tell_missing
 from automl_admm.runs.finish.moved_types import MOVED, name_anew
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder
@@ -64,22 +64,10 @@ def load_model(folder: RunFolder) -> Any:
     if hashlib.sha256(content).hexdigest() != manifest.get("sha256"):
         hint = "It was changed or cut off after the run: fit again."
         raise StoreError(f"'{folder.model}' is not the file that the run wrote.", hint=hint)
-    return _load(folder, content)
+    return _load(folder, content, manifest)
 
 
-def tell_version(manifest: Mapping[str, Any]) -> str | None:
-    """Return a line if a model was fitted with another scikit-learn; its parts may have changed."""
-    fitted = str(manifest.get("versions", {}).get("scikit-learn", ""))
-    here = metadata.version("scikit-learn")
-    if not fitted or fitted.split(".")[:2] == here.split(".")[:2]:
-        return None
-    return (
-        f"the model was fitted with scikit-learn {fitted}, and this is {here}: it may predict "
-        "otherwise. Fit again, or install that version."
-    )
-
-
-def _load(folder: RunFolder, content: bytes) -> Any:
+def _load(folder: RunFolder, content: bytes, manifest: Mapping[str, Any]) -> Any:
     skops = import_skops()
     trusted = trusted_types(load_plugins())
     try:
@@ -93,24 +81,24 @@ def _load(folder: RunFolder, content: bytes) -> Any:
     if strange:
         raise StoreError(
             f"'{folder.model}' holds types that are not trusted: {', '.join(strange)}.",
-            hint=_remedy(strange),
+            hint=_remedy(strange, manifest),
         )
     try:
         model = skops.loads(content, trusted=sorted(trusted))
     except Exception as problem:
-        raise _no_model(folder, reason_of(problem)) from problem
+        raise _no_model(folder, reason_of(problem), tell_missing(manifest)) from problem
     if not callable(getattr(model, "predict", None)):
         raise _no_model(folder, f"it holds {type(model).__name__}, which predicts nothing.")
     return model
 
 
-def _remedy(strange: Sequence[str]) -> str:
-    """Say what to do about untrusted types; those of our own packages need an installation."""
+def _remedy(strange: Sequence[str], manifest: Mapping[str, Any]) -> str:
+    """Say what to do about untrusted types; those of a missing plugin need an installation."""
     packages = {name.partition(".")[0].replace("_", "-") for name in strange}
     ours = sorted(packages & OUR_PLUGINS.keys())
     if ours:
         return f"Its model is of {ours[0]}: pip install ./plugins/{ours[0]}"
-    return (
+    return tell_missing(manifest) or (
         "If they are of your plugin, name them in the trusted_types of its component; "
         "else load it with skops.io.load(…, trusted=[…]) if you know where it is from."
     )
@@ -124,8 +112,8 @@ def _refuse_bombs(folder: RunFolder, content: bytes) -> None:
         raise _no_model(folder, f"it would become {unpacked} bytes.")
 
 
-def _no_model(folder: RunFolder, reason: str) -> StoreError:
-    return StoreError(f"'{folder.model}' is no model of a run: {reason}", hint=RESTORE)
+def _no_model(folder: RunFolder, reason: str, hint: str | None = None) -> StoreError:
+    return StoreError(f"'{folder.model}' is no model of a run: {reason}", hint=hint or RESTORE)
 
 
 @contextmanager

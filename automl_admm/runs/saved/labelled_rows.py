@@ -23,6 +23,7 @@ from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint, LearningTask
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.finish.model_mark import tell_mark
+from automl_admm.runs.finish.model_versions import tell_versions
 from automl_admm.runs.prepare.set_aside import trial_rows
 from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside
 from automl_admm.runs.saved.row_origin import count_learned, find_origin
@@ -54,7 +55,8 @@ class OnLabelledRows:
     what the run said of it. The `interval` is of the score here. The model learned from so many of
     the rows, `learned`; None if the run cannot know it, and then `doubt` says why. `groups` tells
     groups that are new, or not among the rows, and `new_values` columns with new categories or
-    gaps. `mark` says what is wrong with a model that was saved for want of a better one.
+    gaps. `mark` says what is wrong with a model that was saved for want of a better one, and
+    `versions` names distributions behind the model in another version than it was fitted with.
     """
 
     rows: int
@@ -69,6 +71,7 @@ class OnLabelledRows:
     groups: tuple[str, ...] = ()
     new_values: tuple[str, ...] = ()
     mark: str | None = None
+    versions: tuple[str, ...] = ()
 
 
 def evaluate_on(folder: RunFolder, frame: Any, data: str, place: Place = row_of) -> OnLabelledRows:
@@ -101,6 +104,7 @@ def evaluate_on(folder: RunFolder, frame: Any, data: str, place: Place = row_of)
         groups=run.other_groups(table),
         new_values=_new_values(run, table),
         mark=tell_mark(run.manifest),
+        versions=tuple(tell_versions(run.manifest)),
     )
 
 

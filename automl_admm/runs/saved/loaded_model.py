@@ -15,8 +15,9 @@ from sklearn.utils.metaestimators import available_if
 from automl_admm.core.errors import FallbackWarning, LimitWarning, VersionWarning
 from automl_admm.data.later_rows import warn_of_later_rows
 from automl_admm.pipelines.labels import accuracy_of_decided, leaves_undecided
-from automl_admm.runs.finish.model_file import load_model, rows_for_the_model, tell_version
+from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.finish.model_mark import tell_mark
+from automl_admm.runs.finish.model_versions import tell_versions
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.store.run_folder import RunFolder
 
@@ -129,7 +130,7 @@ def load(folder: str | PathLike[str]) -> LoadedClassifier | LoadedRegressor:
     run = RunFolder(Path(folder))
     manifest = run.read(run.model_manifest)
     rows, pipeline = TrainedRows.of_model(manifest), load_model(run)
-    if (line := tell_version(manifest)) is not None:
+    for line in tell_versions(manifest):
         warnings.warn(line, VersionWarning, stacklevel=2)
     if (mark := tell_mark(manifest)) is not None:
         kind = LimitWarning if manifest.get("fallback") is None else FallbackWarning

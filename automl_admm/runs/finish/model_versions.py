@@ -1,0 +1,55 @@
+"""Versions of the distributions behind a model: those it was fitted with, and those here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from automl_admm.plugins.distributions import version_of
+from automl_admm.plugins.taken_names import SCIKIT_LEARN
+from automl_admm.runs.provenance import LIBRARIES
+
+PYTHON = "python"
+
+
+def behind_model(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Return the versions of the plugins of a model and of the libraries below them, by name.
+
+    The libraries of every model are left out.
+    """
+    known = manifest.get("versions", {})
+    return {name: one for name, one in known.items() if name not in {PYTHON, *LIBRARIES}}
+
+
+def tell_versions(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each distribution with another version here: parts may have changed."""
+    fitted = str(manifest.get("versions", {}).get(SCIKIT_LEARN, ""))
+    here = version_of(SCIKIT_LEARN)
+    if fitted and _feature(fitted) != _feature(here):
+        yield _line(SCIKIT_LEARN, fitted, here)
+    for name, version in behind_model(manifest).items():
+        if version != (here := version_of(name)):
+            yield _line(name, version, here)
+
+
+def _feature(version: str) -> list[str]:
+    """Return the parts of a version of scikit-learn that may change what a model predicts."""
+    return version.split(".")[:2]
+
+
+def _line(name: str, fitted: str, here: str) -> str:
+    found = f"this is {here}" if here else "it is not installed here"
+    return (
+        f"the model was fitted with {name} {fitted}, and {found}: it may predict otherwise. "
+        "Fit again, or install that version."
+    )
+
+
+def tell_missing(manifest: Mapping[str, Any]) -> str | None:
+    """Name the distributions of a model that are not installed; None if all are."""
+    missing = [
+        f"{name} {one}" for name, one in behind_model(manifest).items() if not version_of(name)
+    ]
+    if not missing:
+        return None
+    return f"It needs {', '.join(missing)}, and here that is not installed: install it."
