@@ -128,6 +128,7 @@ RUN = record(
         "components_left_out": mapping_of(text),
         "answers": list_of(READING),
         "basis": mapping_of(nullable(text)),
+        "brought_by": mapping_of(text),
         "reuse": list_of(record({"told": text})),
         "result": record({"stopped_by": text}),
     },

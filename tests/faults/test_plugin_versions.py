@@ -19,12 +19,15 @@ from automl_admm import ComponentPlugin, ConstraintPlugin, MetricPlugin, hookimp
 
 class Guess(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
-        self.inner_ = GaussianNB().fit(np.asarray(X, dtype=float), y)
+        self.inner_ = GaussianNB().fit(self._seen(X), y)
         self.classes_ = self.inner_.classes_
         return self
     def predict_proba(self, X):
-        found = self.inner_.predict_proba(np.asarray(X, dtype=float))
-        return found if {right} else 1 - found
+        return self.inner_.predict_proba(self._seen(X))
+    def _seen(self, X):
+        found = np.array(X, dtype=float)
+        found[:, :{first}] = 0
+        return found
     def predict(self, X):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
@@ -84,8 +87,8 @@ class Site:
 @pytest.fixture(scope="module")
 def site(install_plugin, tmp_path_factory):
     site = Site(tmp_path_factory.mktemp("site"), install_plugin)
-    site.put("old", "guessing", PLUGIN.format(right=True), "0.1.0")
-    site.put("new", "guessing", PLUGIN.format(right=False), "0.2.0")
+    site.put("old", "guessing", PLUGIN.format(first=0), "0.1.0")
+    site.put("new", "guessing", PLUGIN.format(first=1), "0.2.0")
     site.put("measures", "measuring", MEASURES, "1.0")
     site.put("other-measures", "measuring", MEASURES, "1.1")
     (site.place / "guess.lark").write_text("%import components (guess)\nstart: guess\n")
@@ -149,3 +152,51 @@ def test_a_missing_plugin_is_named_with_its_version(site, run_folder, table, see
         assert "trusted_types" not in done.stderr
         assert done.stderr.strip().count("\n") == 0
     seen(done.stderr.strip()[-90:])
+
+
+MORE = ("--max-evaluations", "+1", "--executor", "inline", "-q")
+
+
+@pytest.mark.fault(
+    "F57",
+    injected="resumed with another version of the plugins of component, metric and limit",
+    expected="exit 7; --allow-changed evaluates anew",
+)
+def test_evaluations_by_another_version_do_not_count(site, table, seen):
+    measured = ("--metric", "right", "--constraint", "share >= 0.1")
+    out = fit(site, ["old", "measures"], table, site.place / "measured", *measured)
+    content = json.loads((out / "run.json").read_text())
+    assert content["brought_by"] == {
+        "component 'guess'": "guessing 0.1.0",
+        "limit on 'share'": "measuring 1.0",
+        "metric 'right'": "measuring 1.0",
+    }
+    done = site.run(["old", "measures"], "resume", out, *MORE)
+    assert done.returncode == 0, done.stderr
+    done = site.run(["new", "other-measures"], "resume", out, *MORE)
+    assert done.returncode == 7
+    (line,) = done.stderr.strip().splitlines()
+    assert "component 'guess': guessing 0.1.0 → guessing 0.2.0" in line
+    assert "limit on 'share', metric 'right': measuring 1.0 → measuring 1.1" in line
+    assert "--allow-changed" in line
+    seen(line)
+    before = json.loads((out / "model.json").read_text())["validation_score"]
+    done = site.run(["new", "other-measures"], "resume", out, *MORE, "--allow-changed")
+    assert done.returncode == 0, done.stderr
+    assert "what was evaluated before does not count any more" in done.stderr
+    model = json.loads((out / "model.json").read_text())
+    assert model["versions"]["guessing"] == "0.2.0"
+    assert model["validation_score"] < before
+    done = site.run(["new", "other-measures"], "predict", out, table)
+    assert "fitted with" not in done.stderr
+
+
+def test_a_run_that_noted_no_plugins_goes_on_as_before(site, table):
+    out = fit(site, ["old"], table, site.place / "earlier")
+    path = out / "run.json"
+    content = json.loads(path.read_text())
+    del content["brought_by"]
+    path.write_text(json.dumps(content))
+    done = site.run(["new"], "resume", out, *MORE)
+    assert done.returncode == 0, done.stderr
+    assert "does not count" not in done.stderr

@@ -18,6 +18,7 @@ from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.data.row_roles import NAMES
 from automl_admm.grammar.text.matcher import parse
 from automl_admm.runs.options import OPTIONS
+from automl_admm.runs.session.brought_parts import BROUGHT, other_versions
 from automl_admm.runs.session.written_limits import read_limit
 
 SHOWN_CHARACTERS = 60
@@ -42,8 +43,9 @@ class Changes:
     """The changes, a line each, and their effect on the evaluations made before.
 
     If the `space` changed, the evaluations have to be read anew from their texts. They are `void`
-    if they were measured on other rows, or if another quantity was measured. With other `bounds`
-    their decision thresholds were chosen for what is not asked any more.
+    if they were measured on other rows, by another version of a plugin, or if another quantity was
+    measured. With other `bounds` their decision thresholds were chosen for what is not asked any
+    more.
     """
 
     lines: tuple[str, ...] = ()
@@ -62,14 +64,15 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
         if was.get(name) != is_now.get(name)
     ]
     limits = _limits(was["limits"], is_now["limits"])
+    brought = other_versions(before.get(BROUGHT, {}), now.get(BROUGHT, {}))
     names = [[item["name"] for item in side["limits"]] for side in (was, is_now)]
     is_other_space = was["space_sha256"] != is_now["space_sha256"]
     texts = was["grammar_text"], is_now["grammar_text"]
     grammar = (_components(before, now) or [_grammar(*texts)]) if is_other_space else []
     return Changes(
-        lines=(*data, *measured, *limits, *grammar),
+        lines=(*data, *measured, *limits, *grammar, *brought),
         space=is_other_space,
-        void=bool(data or measured) or names[0] != names[1],
+        void=bool(data or measured or brought) or names[0] != names[1],
         bounds=bool(limits),
     )
 

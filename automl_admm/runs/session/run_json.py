@@ -22,6 +22,7 @@ from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.provenance import fingerprint, machine, sum_of_rows, versions
 from automl_admm.runs.saved_request import describe_request
+from automl_admm.runs.session.brought_parts import BROUGHT, brought_parts
 from automl_admm.runs.session.changes import hash_space
 from automl_admm.runs.session.written_limits import write_limit
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
@@ -93,6 +94,7 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
         "versions": versions() | behind_providers(_providers(prepared)),
         "machine": machine(),
         "plugins": {info.name: info.provider for info in prepared.plugins.infos},
+        BROUGHT: brought_parts(prepared),
     }
 
 

@@ -14,7 +14,15 @@ from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.grammar import load_grammar
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.options import FLAGS
-from automl_admm.runs.session.changes import best_texts, find_changes, hash_space, read_anew, refuse
+from automl_admm.runs.session.brought_parts import other_versions
+from automl_admm.runs.session.changes import (
+    Changes,
+    best_texts,
+    find_changes,
+    hash_space,
+    read_anew,
+    refuse,
+)
 
 BEFORE: dict[str, Any] = {
     "data": {"rows": 100, "columns": 4, "sha256": "aa", "held_out_sha256": "bb"},
@@ -56,6 +64,27 @@ def test_nothing_changed() -> None:
     assert not changes.void
 
 
+def test_another_version_of_a_plugin_voids_what_it_measured() -> None:
+    was = {"component 'a'": "dist 0.1", "component 'b'": "dist 0.1", "metric 'm'": "other 1"}
+    now = {"component 'a'": "dist 0.2", "component 'b'": "dist 0.2", "metric 'm'": "other 1"}
+    changes = find_changes(BEFORE | {"brought_by": was}, BEFORE | {"brought_by": now})
+    assert changes.lines == ("component 'a', component 'b': dist 0.1 → dist 0.2",)
+    assert changes.void
+    assert not changes.space
+    assert find_changes(BEFORE | {"brought_by": now}, BEFORE | {"brought_by": now}).lines == ()
+
+
+def test_a_run_without_versions_of_its_plugins_goes_on() -> None:
+    now = BEFORE | {"brought_by": {"component 'a'": "dist 0.2"}}
+    assert find_changes(BEFORE, now) == Changes()
+    assert find_changes(BEFORE | {"brought_by": {"component 'b'": "dist 0.1"}}, now) == Changes()
+
+
+def test_many_parts_of_a_plugin_are_told_in_a_short_line() -> None:
+    was, now = ({f"component '{one}'": f"dist {two}" for one in "abcde"} for two in (1, 2))
+    assert other_versions(was, now) == [
+        "component 'a', component 'b', component 'c' and 2 more: dist 1 → dist 2"
+    ]
 def test_rows_in_other_folds_void_what_was_measured() -> None:
     before = changed("settings", seed=0) | {"basis": {"splits": "aa"}}
     other = changed("settings", seed=5) | {"basis": {"splits": "bb"}}

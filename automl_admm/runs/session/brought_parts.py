@@ -1,0 +1,60 @@
+"""The parts of a run's measurements brought by plugins of others, each with its version.
+
+Another version may compute otherwise under the same name. This project's own distributions are left
+out: evaluations count on after their upgrade, as after one of scikit-learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+
+from automl_admm.core.structure.pipeline_space import all_modules
+from automl_admm.plugins.loading import OUR_PLUGINS, OURS
+from automl_admm.plugins.plugin_options import split_request
+from automl_admm.plugins.registry import HERE
+from automl_admm.runs.prepare.preparation import Preparation
+
+BROUGHT = "brought_by"
+SHOWN = 3
+
+
+def brought_parts(prepared: Preparation) -> dict[str, str]:
+    """Return the provider of each component, of the metric and of each limit by its words."""
+    found = dict(_parts(prepared))
+    return {part: one for part, one in sorted(found.items()) if _is_of_others(one)}
+
+
+def _parts(prepared: Preparation) -> Iterator[tuple[str, str]]:
+    plugins = prepared.plugins
+    components = plugins.components[prepared.task]
+    for module in all_modules(prepared.grammar.pipelines.shape):
+        yield f"component '{module.component}'", components.provider(module.component)
+    metric = split_request(prepared.metric.name)[0]
+    if not callable(prepared.config.scoring) and metric in plugins.metrics:
+        yield f"metric '{metric}'", plugins.metrics.provider(metric)
+    for one in prepared.constraints:
+        if one.declared is not None:
+            yield f"limit on '{one.limit.name}'", one.declared.provider
+
+
+def _is_of_others(provider: str) -> bool:
+    return provider not in ("", HERE) and provider.partition(" ")[0] not in {OURS, *OUR_PLUGINS}
+
+
+def other_versions(was: Mapping[str, str], is_now: Mapping[str, str]) -> list[str]:
+    """Return a line for each provider that was another, or in another version.
+
+    Runs of older versions noted none, and go on.
+    """
+    both = sorted((was[part], is_now[part], part) for part in was.keys() & is_now.keys())
+    found = []
+    for (old, new), parts in groupby(both, key=lambda one: one[:2]):
+        if old != new:
+            found.append(f"{_listed([part for *_, part in parts])}: {old} → {new}")
+    return found
+
+
+def _listed(parts: list[str]) -> str:
+    more = f" and {len(parts) - SHOWN} more" if len(parts) > SHOWN else ""
+    return ", ".join(parts[:SHOWN]) + more
