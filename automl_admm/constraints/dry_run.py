@@ -16,11 +16,12 @@ from automl_admm.constraints.resolve import with_classes, with_groups
 from automl_admm.constraints.syntax import ClassOption, GroupColumn
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError, Remedy
 from automl_admm.core.evidence import as_evidence
-from automl_admm.core.messages import reason_of
+from automl_admm.core.messages import say_error
 from automl_admm.core.unknown_values import explain_unknown
 from automl_admm.data.spreads import spreads_of
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.foreign_calls import no_exit
 from automl_admm.plugins.records import (
     Constraint,
 )
@@ -211,12 +212,12 @@ def _problem(constraint: Constraint, evaluated: EvaluatedPipeline | None) -> str
     assert evaluated is not None  # noqa: S101 - there is something to try
     try:
         # scikit-learn warns of undefined metrics; the reason below says it in our words.
-        with unheard_warnings():
+        with unheard_warnings(), no_exit():
             return explain_unknown(as_evidence(constraint.function(evaluated)))
     except AutomlAdmmError:
         raise
     except Exception as problem:
-        message = f"limit '{constraint.limit.name}' cannot be measured here: {reason_of(problem)}"
+        message = f"limit '{constraint.limit.name}' cannot be measured here: {say_error(problem)}."
         raise ConfigurationError(message, hint="Choose another limit.") from problem
 
 

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from automl_admm.constraints.dry_run import TrialRows, as_asked, right, stand_in
-from automl_admm.core.evidence import Evidence, as_evidence
+from automl_admm.core.evidence import Evidence
 from automl_admm.core.space import Array
 from automl_admm.pipelines.labels import UNDECIDED
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.foreign_calls import measured_by
 from automl_admm.plugins.records import (
     Constraint,
 )
@@ -71,7 +72,7 @@ def _measured(
     constraints = tuple(constraints)
     seen = as_asked(evaluated, constraints)
     return tuple(
-        as_evidence(constraint.function(seen)) if constraint.kind == "statistical" else None
+        measured_by(constraint.function, seen) if constraint.kind == "statistical" else None
         for constraint in constraints
     )
 

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from automl_admm.core.errors import InvalidOutcome
-from automl_admm.core.evidence import Evidence, as_evidence
+from automl_admm.core.evidence import Evidence
 from automl_admm.core.fold_means import mean_over_folds
 from automl_admm.core.messages import say_error
 from automl_admm.core.unknown_values import explain_unknown
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.foreign_calls import measured_by
 from automl_admm.plugins.records import Constraint
 
 
@@ -31,7 +32,7 @@ def evidence_of(constraint: Constraint, part: EvaluatedPipeline, where: str) -> 
     """Return the evidence of one constraint; an exception in it makes the outcome invalid."""
     try:
         # A limit of a plugin may write to the frames that it is shown.
-        return as_evidence(constraint.function(part.with_own_frames()))
+        return measured_by(constraint.function, part.with_own_frames())
     except (MemoryError, InvalidOutcome):
         raise
     except Exception as problem:

@@ -84,7 +84,7 @@ def check_cheap(problem: SearchProblem) -> None:
     for name, function in problem.cheap.items():
         try:
             function(default_start(problem.space))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ConfigurationError(
                 f"the cheap function of the limit on '{name}' failed: {say_error(error)}.",
                 hint="It is given what is searched at its defaults.",

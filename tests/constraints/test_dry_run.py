@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,9 @@ def test_a_rate_of_a_positive_class_needs_two_classes(limit: str) -> None:
 
 def test_a_metric_that_does_not_fit_the_target() -> None:
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ConfigurationError, match="'roc_auc' cannot be measured here: multi"):
+    with pytest.raises(
+        ConfigurationError, match="'roc_auc' cannot be measured here: ValueError: multi"
+    ):
         prepared("roc_auc >= 0.5", X=X, y=y)
     numbers = np.linspace(0, 1, len(y))
     with pytest.raises(ConfigurationError, match="'accuracy' is of a classification"):
@@ -130,8 +133,21 @@ def test_a_statistical_constraint_of_ones_own_is_tried_and_its_error_told() -> N
         raise KeyError("no such thing")
 
     own = Constraint(Limit("own", 1.0), broken, kind="statistical")
-    with pytest.raises(
-        ConfigurationError, match=r"'own' cannot be measured here: 'no such thing'\. Choose"
-    ):
+    said = r"'own' cannot be measured here: KeyError: 'no such thing'\. Choose"
+    with pytest.raises(ConfigurationError, match=said):
         prepared(own)
     prepared(Constraint(Limit("own", 1.0), broken))
+
+
+def test_a_constraint_does_not_decide_when_the_program_ends() -> None:
+    def leaving(evaluated: EvaluatedPipeline) -> float:
+        sys.exit(0)
+
+    def interrupted(evaluated: EvaluatedPipeline) -> float:
+        raise KeyboardInterrupt
+
+    said = r"'own' cannot be measured here: ExitError: it called sys\.exit\(0\)\. Choose"
+    with pytest.raises(ConfigurationError, match=said):
+        prepared(Constraint(Limit("own", 1.0), leaving, kind="statistical"))
+    with pytest.raises(KeyboardInterrupt):
+        prepared(Constraint(Limit("own", 1.0), interrupted, kind="statistical"))

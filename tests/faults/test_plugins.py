@@ -182,6 +182,53 @@ def test_names_of_scikit_learn(install_plugin, table, tmp_path, seen):
     seen(f"{states['met'][8:]}; roc_auc {model['validation_score']:.3f}")
 
 
+LEAVING = """
+import sys
+from automl_admm import ConstraintPlugin, MetricPlugin, hookimpl
+
+def leave(*_):
+    sys.exit(0)
+
+def leave_later(model, X, y):
+    # Here are the rows of the final evaluation, and before it those of the search.
+    return sys.exit(0) if len(y) == 120 else float((model.predict(X) == y).mean())
+
+@hookimpl
+def metrics():
+    yield MetricPlugin(name="gone", summary="s", factory=lambda: leave)
+    yield MetricPlugin(name="gone_later", summary="s", factory=lambda: leave_later)
+
+@hookimpl
+def constraints():
+    yield ConstraintPlugin(name="left", summary="s", function=leave, kind="statistical")
+"""
+NAIVE = "%import components (gaussian_nb)\nstart: gaussian_nb\n"
+
+
+@pytest.mark.fault(
+    "F53",
+    injected="a metric and a limit that call sys.exit(0)",
+    expected="exit 2 before the search, or the error of evaluate",
+)
+def test_a_metric_or_a_limit_does_not_end_the_program(install_plugin, table, tmp_path, seen):
+    install_plugin(tmp_path, "leaving", LEAVING)
+    (tmp_path / "nb.lark").write_text(NAIVE)
+    fit = ("fit", str(table), "--target", "buys", "--grammar", str(tmp_path / "nb.lark"), "-q")
+    fit += ("--max-evaluations", "1", "--executor", "inline", "--out", str(tmp_path / "out"))
+    left = "it called sys.exit(0)."
+    for more in (("--metric", "gone"), ("--constraint", "left <= 1")):
+        done = program(tmp_path, *fit, *more)
+        assert done.returncode == 2
+        assert left in done.stderr
+        assert done.stderr.strip().count("\n") == 0
+        seen(done.stderr.strip())
+    done = program(tmp_path, *fit, "--metric", "gone_later")
+    assert done.returncode == 0, done.stderr
+    done = program(tmp_path, "evaluate", str(tmp_path / "out"), str(table))
+    assert done.returncode == 3
+    assert left in done.stderr
+
+
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -16,6 +16,7 @@ from automl_admm.pipelines.labels import are_decided, leaves_undecided
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.wrappers import Filled, Numbered, OnDecided, Remembered
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.foreign_calls import no_exit
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,8 @@ def _score(metric: Metric, pipeline: Any, rows: Table) -> float:
     # Limits are measured on the same rows afterwards: a metric may not change them.
     weights = read_only(rows.roles.weights)
     more = {} if weights is None else {"sample_weight": weights}
-    if rows.classes is None or metric.sees_labels:
-        return float(metric.scorer(pipeline, rows.X, read_only(rows.labels()), **more))
-    y = read_only(rows.y)
-    return float(metric.scorer(Numbered(pipeline, rows.classes), rows.X, y, **more))
+    with no_exit():
+        if rows.classes is None or metric.sees_labels:
+            return float(metric.scorer(pipeline, rows.X, read_only(rows.labels()), **more))
+        y = read_only(rows.y)
+        return float(metric.scorer(Numbered(pipeline, rows.classes), rows.X, y, **more))

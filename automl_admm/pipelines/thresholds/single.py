@@ -24,6 +24,7 @@ from automl_admm.core.space import Array
 from automl_admm.pipelines.labels import UNDECIDED
 from automl_admm.pipelines.thresholds.cuts import Cut, cut_scores
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.foreign_calls import no_exit
 from automl_admm.plugins.records import (
     Constraint,
     ConstraintFunction,
@@ -362,9 +363,10 @@ def _evidence(function: ConstraintFunction, part: EvaluatedPipeline) -> Evidence
     The evaluation measures the limits at the chosen threshold again, and reports failures.
     """
     try:
-        found = as_evidence(function(part))
-        # A value may be computed, and fail, as late as here.
-        return found if math.isfinite(found.value) else Estimate(math.nan)
+        with no_exit():
+            found = as_evidence(function(part))
+            # A value may be computed, and fail, as late as here.
+            return found if math.isfinite(found.value) else Estimate(math.nan)
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001 - a limit is anybody's code

@@ -85,7 +85,7 @@ def _load(folder: RunFolder, content: bytes, manifest: Mapping[str, Any]) -> Any
         )
     try:
         model = skops.loads(content, trusted=sorted(trusted))
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         raise _no_model(folder, reason_of(problem), tell_missing(manifest)) from problem
     if not callable(getattr(model, "predict", None)):
         raise _no_model(folder, f"it holds {type(model).__name__}, which predicts nothing.")
@@ -126,7 +126,7 @@ def rows_for_the_model() -> Iterator[None]:
         yield
     except AutomlAdmmError:
         raise
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         reason = reason_of(problem)
         hint = NO_FILLING if "contains NaN" in reason else None
         raise DataError(f"the pipeline cannot take these rows: {reason}", hint=hint) from problem

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from automl_admm.core.errors import ConfigurationError, DataError, Remedy
-from automl_admm.core.messages import reason_of
+from automl_admm.core.messages import say_error
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.metric_trial import check_metric
 from automl_admm.pipelines.metrics import demand_weights
@@ -38,8 +38,8 @@ def check_scoring(work: PipelineWork) -> str | None:
             with unheard_warnings():
                 score = score_of(work.metric, dummy, valid)
         except Exception as problem:
-            reason = reason_of(problem)
-            message = f"metric '{work.metric.name}' cannot score this target: {reason}"
+            reason = say_error(problem)
+            message = f"metric '{work.metric.name}' cannot score this target: {reason}."
             raise ConfigurationError(message, hint=Remedy("Choose another {scoring}.")) from problem
         if not math.isfinite(score) and _is_fault_of_metric(work, valid):
             raise ConfigurationError(

@@ -32,6 +32,7 @@ from automl_admm.pipelines.predictions.checks import turn
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.predictions.wrappers import Numbered
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.foreign_calls import measured_by
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import (
     Constraint,
@@ -250,7 +251,7 @@ class CertifiedRun:
             )
             drawn = evaluated if tested is None else evaluated.part(tested)
             on = {"statistical": drawn}
-            return [as_evidence(c.function(on.get(c.kind, evaluated))) for c in constraints]
+            return [measured_by(c.function, on.get(c.kind, evaluated)) for c in constraints]
 
     def hashes(self) -> Hashes | None:
         """Return a number for each row of its data, in their order; older runs wrote none."""

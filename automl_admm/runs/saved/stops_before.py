@@ -11,7 +11,6 @@ from automl_admm.certify.walk.looks import Look
 from automl_admm.certify.walk.sequence import Contender
 from automl_admm.certify.walk.verdicts import Finding, all_certified, judge_in
 from automl_admm.core.evaluations import Evaluation
-from automl_admm.core.evidence import as_evidence
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.build import predict_scores
 from automl_admm.pipelines.predictions.checks import turn
@@ -20,6 +19,7 @@ from automl_admm.pipelines.thresholds.cuts import Cut, has_both
 from automl_admm.pipelines.thresholds.path import DecisionPath, moves
 from automl_admm.pipelines.thresholds.single import decide
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.foreign_calls import measured_by
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.model_file import rows_for_the_model
 
@@ -67,7 +67,7 @@ def judge_again(
     for name, cut in stops.items():
         decided = decide(seen, cut)
         if has_both(decided.decisions):
-            evidence = [as_evidence(one.function(decided)) for one in moved]
+            evidence = [measured_by(one.function, decided) for one in moved]
             pairs = zip(moved, evidence, strict=True)
             found[name] = tuple(judge_in(look, there, one.limit) for one, there in pairs)
     return found

@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,18 @@ import pytest
 from skops.io import dumps, get_untrusted_types
 
 from automl_admm.builtin.components.trusted import BY_COMPONENT
-from automl_admm.core.errors import StoreError
+from automl_admm.core.errors import DataError, StoreError
 from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, LearningTask
 from automl_admm.plugins.specs import hookimpl
-from automl_admm.runs.finish.model_file import OUR_TYPES, load_model, trusted_types
+from automl_admm.runs.finish.model_file import (
+    OUR_TYPES,
+    load_model,
+    rows_for_the_model,
+    trusted_types,
+)
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 ROWS = 80
@@ -86,6 +92,13 @@ def test_strange_types_are_refused_before_loading(tmp_path: Path) -> None:
     run = saved(tmp_path, dumps(FunctionTransformer(os.system)))
     with pytest.raises(StoreError, match=r"not trusted: posix\.system"):
         load_model(run)
+
+
+def test_a_model_that_leaves_the_program_is_an_error_of_its_rows() -> None:
+    with pytest.raises(DataError, match="cannot take these rows"), rows_for_the_model():
+        sys.exit(0)
+    with pytest.raises(KeyboardInterrupt), rows_for_the_model():
+        raise KeyboardInterrupt
 
 
 def test_a_pickle_is_refused(tmp_path: Path) -> None:

@@ -85,6 +85,8 @@ def test_many_parts_of_a_plugin_are_told_in_a_short_line() -> None:
     assert other_versions(was, now) == [
         "component 'a', component 'b', component 'c' and 2 more: dist 1 → dist 2"
     ]
+
+
 def test_rows_in_other_folds_void_what_was_measured() -> None:
     before = changed("settings", seed=0) | {"basis": {"splits": "aa"}}
     other = changed("settings", seed=5) | {"basis": {"splits": "bb"}}
