@@ -35,7 +35,7 @@ from automl_admm.runs.finish.fallback_model import (
 )
 from automl_admm.runs.finish.final_fit import Fitter, Press, Refit, refit_best
 from automl_admm.runs.finish.kept_models import KeptModels
-from automl_admm.runs.finish.no_success import best_or_raise, is_interrupted
+from automl_admm.runs.finish.no_success import LONGER, best_or_raise, is_interrupted
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import PassedOver, if_better, not_certified
 from automl_admm.runs.finish.reserve import reserve_of
@@ -277,7 +277,7 @@ def _what_ships(ending: Ending) -> Shipped:
             return _kept(ending, there, _unfitted(ending.result, problem), proof)
         if ending.closing.is_open_ended:
             raise
-        return _makeshift(ending)
+        return _makeshift(ending, _unfitted(ending.result, problem))
     refit, _, examined = fitted
     stays = proven is not None and proven.stays_before(refit, examined, ending.prepared.config.cost)
     if there is not None and (stays or kept_model.is_better(there, refit, ending.session)):
@@ -289,7 +289,10 @@ def _what_ships(ending: Ending) -> Shipped:
 
 def _unfitted(result: RunResult, problem: NoSuccessError) -> tuple[PassedOver, ...]:
     """Pass over the best evaluation of a run whose final fits all failed."""
-    return () if result.best is None else (PassedOver(result.best, problem.message.rstrip(".")),)
+    if result.best is None:
+        return ()
+    said, needs_time = problem.message.rstrip("."), problem.hint == LONGER
+    return (PassedOver(result.best, said, needs_time=needs_time),)
 
 
 def _kept(
@@ -302,10 +305,15 @@ def _kept(
     return Shipped(replace(there, passed_over=better), proof=proof)
 
 
-def _makeshift(ending: Ending) -> Shipped:
-    """Return the fallback that is ready; without one, a constant model fitted here and now."""
+def _makeshift(ending: Ending, passed: Sequence[PassedOver] = ()) -> Shipped:
+    """Return the fallback that is ready; without one, a constant model fitted here and now.
+
+    Of what was `passed` over only a failure that more time would not mend is noted.
+    """
     ready = ending.fallbacks or (last_resort(ending.prepared, ending.session.scratch),)
-    return _unevaluated(ready[0])
+    shipped = _unevaluated(ready[0])
+    noted = tuple(one for one in passed if not one.needs_time)
+    return replace(shipped, refit=replace(shipped.refit, passed_over=noted))
 
 
 def _unevaluated(ready: Fallback) -> Shipped:

@@ -229,6 +229,46 @@ def test_a_metric_or_a_limit_does_not_end_the_program(install_plugin, table, tmp
     assert left in done.stderr
 
 
+LOCKED = """
+import threading
+from sklearn.naive_bayes import GaussianNB
+from automl_admm import ComponentPlugin, hookimpl
+
+class Locked(GaussianNB):
+    def fit(self, X, y):
+        self.lock_ = threading.Lock()
+        return super().fit(X, y)
+
+@hookimpl
+def components():
+    yield ComponentPlugin(
+        name="locked", summary="s", role="estimator", tasks=("classification",),
+        factory=lambda values, context: Locked(), trusted_types=("locking.Locked",),
+    )
+"""
+
+
+@pytest.mark.fault(
+    "F53",
+    injected="a component that cannot be pickled once it is fitted",
+    expected="exit 4: what to change, and no longer budget",
+)
+def test_what_cannot_be_pickled_is_told_without_asking_for_time(
+    install_plugin, table, tmp_path, seen
+):
+    install_plugin(tmp_path, "locking", LOCKED)
+    (tmp_path / "locked.lark").write_text("%import components (locked)\nstart: locked\n")
+    fit = ("fit", str(table), "--target", "buys", "--grammar", str(tmp_path / "locked.lark"))
+    bound = ("--max-evaluations", "1", "--executor", "inline", "--no-ensemble", "-q")
+    for more in ((), ("--budget", "90s")):
+        done = program(tmp_path, *fit, *bound, *more, "--out", str(tmp_path / f"out{len(more)}"))
+        assert done.returncode == 4
+        assert "cannot pickle '_thread.lock' object." in done.stderr
+        assert "a component must be picklable once it is fitted" in done.stderr
+        assert "--budget" not in done.stderr
+    seen(done.stderr.strip().splitlines()[-1])
+
+
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

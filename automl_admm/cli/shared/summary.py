@@ -22,8 +22,8 @@ from automl_admm.pipelines.thresholds.by_group import name_thresholds, name_weig
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.progress.visible_text import in_a_line
 from automl_admm.runs.finish import decision_summary
-from automl_admm.runs.finish.demands import LONGER
 from automl_admm.runs.finish.limit_prices import binding, price_limits
+from automl_admm.runs.finish.no_success import LONGER
 from automl_admm.runs.finish.of_folds import ASKED
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import as_content

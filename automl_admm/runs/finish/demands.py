@@ -10,11 +10,9 @@ from automl_admm.core.run import FallbackKind
 from automl_admm.pipelines.thresholds.path import moved_names
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.limit_conflicts import find_conflict, say_conflict, ways
-from automl_admm.runs.finish.no_success import cure, explain
+from automl_admm.runs.finish.no_success import LONGER, cure, cure_fit, explain
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import say_passed_over
-
-LONGER = Remedy("Give a longer {time_budget}.")
 
 
 def demand_evaluated(outcome: PipelineResult) -> None:
@@ -32,6 +30,8 @@ def explain_fallback(outcome: PipelineResult) -> str:
     reason = "there was no time for the final fit."
     if not _has_success(outcome):
         reason = explain(result, config)
+    elif outcome.refit.passed_over:
+        reason = f"{outcome.refit.passed_over[0].reason}."
     rows = f"What was saved, and marked, was fitted on {outcome.refit.rows} rows"
     if outcome.fallback is FallbackKind.CONSTANT:
         rows = f"What was saved, and marked, is a {outcome.best.text}"
@@ -41,7 +41,8 @@ def explain_fallback(outcome: PipelineResult) -> str:
 def cure_fallback(outcome: PipelineResult) -> Remedy:
     """Return the remedy for the cause of a fallback: more time only where that helps."""
     if _has_success(outcome):
-        return LONGER
+        passed = outcome.refit.passed_over
+        return cure_fit(passed[0].reason, needs_time=False) if passed else LONGER
     return cure(outcome.result, outcome.preparation.config) or LONGER
 
 

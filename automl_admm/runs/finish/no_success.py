@@ -9,18 +9,32 @@ from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.run import RunResult, StopReason
 from automl_admm.runs.config import RunConfig
 
+LONGER = Remedy("Give a longer {time_budget}.")
 SHOWN_CAUSES = 3
 SHOWN_CHARACTERS = 200
 INLINE = "inline"
 CORRECT = Remedy("Correct what is named here; more time would not help.")
 CURES = {
-    StopReason.BUDGET: Remedy("Give a longer {time_budget}."),
+    StopReason.BUDGET: LONGER,
     StopReason.EXHAUSTED: Remedy("Choose another {strategy}, or correct this one."),
 }
+# Python's words for a fitted object that cannot be written, in errors of several kinds.
+UNPICKLED = "pickle"
+PICKLE = Remedy(
+    "More time would not help: a component must be picklable once it is fitted, so keep no lock, "
+    "open file or lambda in it, or leave them out in its __getstate__."
+)
 FILL = Remedy("Begin the pipelines of the grammar with impute, which fills missing values.")
 # Words of scikit-learn's message where a step meets missing values that it does not accept.
 GAPS_REFUSED = "contains NaN"
 OUT_OF_TIME = (Status.TIMEOUT, Status.CANCELLED)
+
+
+def cure_fit(reason: str, *, needs_time: bool) -> Remedy:
+    """Return the remedy for final fits that all failed, by the reason of the last one."""
+    if needs_time:
+        return LONGER
+    return PICKLE if UNPICKLED in reason else CORRECT
 
 
 def best_or_raise(result: RunResult, config: RunConfig) -> Evaluation:

@@ -10,7 +10,7 @@ from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.run import RunResult, Stop, StopReason
 from automl_admm.core.space import Candidate, Selection
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.finish.no_success import best_or_raise
+from automl_admm.runs.finish.no_success import LONGER, best_or_raise, cure_fit
 
 CONFIG = RunConfig()
 CANDIDATE = Candidate(Selection(()), ())
@@ -50,6 +50,13 @@ def test_more_time_helps_what_was_cut_short(status: Status) -> None:
     assert "Give a longer time_budget or eval_time_limit, or look at one" in said(
         ended(StopReason.BUDGET, Status.ERROR, status)
     )
+
+
+def test_a_final_fit_is_given_more_time_only_where_that_helps() -> None:
+    assert cure_fit("timeout killed after 1 s", needs_time=True) == LONGER
+    locked = cure_fit("error TypeError: cannot pickle '_thread.lock' object", needs_time=False)
+    assert "picklable" in str(locked)
+    assert "more time would not help" in str(cure_fit("error ValueError: no", needs_time=False))
 
 
 def test_who_ended_it_before_anything_is_named() -> None:
