@@ -87,8 +87,8 @@ class Remembered:
 
     def _ask(self, method: Any, X: Any) -> Any:
         if self._last is None:
-            # A model may change the rows that it is given, and limits are measured on them.
-            return method(own_frame(X))
+            # A model of anybody else may change its rows, and limits are measured on them.
+            return method(X if self.is_known else own_frame(X))
         return getattr(self._last, method.__name__)(self._arriving(X))
 
     def _arriving(self, X: Any) -> Any:

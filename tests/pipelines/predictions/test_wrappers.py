@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.linear_model import LogisticRegression
@@ -86,3 +87,20 @@ def test_a_pipeline_of_another_class_predicts_in_its_own_way() -> None:
 def test_what_a_pipeline_lacks_is_lacking() -> None:
     pipeline = make_pipeline(Counting(), StandardScaler()).fit(X)
     assert not hasattr(Remembered(pipeline), "predict")
+
+
+class Doubling(LogisticRegression):  # type: ignore[misc]
+    """Doubles the rows that it is given in place."""
+
+    def predict_proba(self, X: Any) -> Any:
+        X.iloc[:, :] = X.to_numpy() * 2
+        return super().predict_proba(X)
+
+
+@pytest.mark.skipif(int(pd.__version__.split(".")[0]) < 3, reason="no copies on write before")
+def test_a_model_that_changes_its_rows_has_a_frame_of_its_own() -> None:
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]})
+    model = Doubling().fit(X, [0, 0, 1, 1])
+    seen = Remembered(Pipeline([("mine", model)]))
+    seen.predict_proba(X)
+    assert X["a"].tolist() == [1.0, 2.0, 3.0, 4.0]
