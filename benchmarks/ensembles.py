@@ -16,7 +16,7 @@ import math
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -96,6 +96,10 @@ class Measured:
         noise = errors * self.error
         is_better = self.validated_ensemble > self.validated_single + min(noise, 0.0)
         return is_better and self.gain > noise
+
+    def shipped(self, rule: str) -> float:
+        """The score of what a rule ships less that of the single pipeline."""
+        return self.difference if self.ships(*RULES[rule]) else 0.0
 
 
 def measure(found: DataSet, seed: int, evaluations: int, metric: str) -> Measured:
@@ -217,9 +221,31 @@ def report(found: Sequence[Measured]) -> dict[str, Any]:
     sets = [_of_set([one for one in found if one.data == name]) for name in units]
     return {
         **tables,
+        "between": {
+            "title": f"{len(found)} splits of {len(units)} sets",
+            "columns": BETWEEN_HEADS,
+            "rows": [_between(found, units, *pair) for pair in BETWEEN],
+        },
         "sets": {"columns": SET_HEADS, "rows": sets},
         "costs": {"columns": COSTS, "rows": [_costs(found)]},
     }
+
+
+# A rule, and the one that it is compared with.
+BETWEEN = (
+    ("with a gain, of 8", "1 error, of 8"),
+    ("unless worse, of 8", "with a gain, of 8"),
+    ("always, of 8", "with a gain, of 8"),
+)
+BETWEEN_HEADS = ["ships", "in place of", *HEADS[2:]]
+
+
+def _between(
+    found: Sequence[Measured], units: Mapping[str, float], rule: str, other: str
+) -> list[Any]:
+    """Return what one rule ships against what another one ships."""
+    gains = [one.shipped(rule) - one.shipped(other) for one in found]
+    return [rule, other, *_told(found, units, gains)]
 
 
 SET_HEADS = ["set", "metric", "splits", "best pipeline", "ensemble", "better", "worse", "level"]
@@ -243,19 +269,23 @@ def _unit(found: Sequence[Measured]) -> float:
     return float(np.std([one.single for one in found], ddof=1)) if len(found) > 1 else math.nan
 
 
-def _row(found: Sequence[Measured], units: dict[str, float], rule: str) -> list[Any]:
-    ships = [one.ships(*RULES[rule]) for one in found]
-    gains = [
-        one.difference if is_other else 0.0 for one, is_other in zip(found, ships, strict=True)
-    ]
+def _row(found: Sequence[Measured], units: Mapping[str, float], rule: str) -> list[Any]:
+    """Return what a rule ships against the best pipeline."""
+    several = sum(one.ships(*RULES[rule]) for one in found)
+    return [rule, several, *_told(found, units, [one.shipped(rule) for one in found])]
+
+
+def _told(
+    found: Sequence[Measured], units: Mapping[str, float], gains: Sequence[float]
+) -> list[Any]:
+    """Return how often a gain is above, below and at 0, and its size in spreads, with tests."""
     rounded = [round(gain, 6) for gain in gains]
     told = compare([-gain for gain in rounded], [0.0] * len(rounded))
     pairs = [(units[one.data], gain) for one, gain in zip(found, gains, strict=True)]
     scaled = [gain / unit for unit, gain in pairs if unit > 0]
     p = float(wilcoxon(scaled).pvalue) if any(scaled) else 1.0
-    counts = [sum(ships), told.wins, told.losses, told.ties, f"{told.p:.2g}"]
     sizes = (f"{mean(scaled):+.3f}", f"{p:.2g}", f"{min(scaled):+.2f}") if scaled else ("none",) * 3
-    return [rule, *counts, *sizes]
+    return [told.wins, told.losses, told.ties, f"{told.p:.2g}", *sizes]
 
 
 COSTS = ["ensembles", "members", "processor seconds of the final fit", "latency"]

@@ -22,8 +22,9 @@ PARTS = 5
 # Of more rows a sample is enough to compare predictions.
 MOST_ROWS = 10_000
 SEED = 0
-# A gain counts from so many of its standard errors on.
-ERRORS = 1.0
+# A gain counts from so many of its standard errors on. It is of rows that did not choose, so any
+# gain will do: what ships then is rather better on unseen rows than what ships from 1 error on.
+ERRORS = 0.0
 
 
 @dataclass(frozen=True, eq=False)
