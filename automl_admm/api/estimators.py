@@ -330,7 +330,7 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
 
         It decides all rows unless a limit such as `abstain <= 5 %` lets it leave some.
         """
-        labels = plain_target(y)
+        labels = plain_target(y, hint="Score the other rows.")
         if not leaves_undecided(self.best_pipeline_):
             return float(super().score(X, labels, sample_weight))
         return accuracy_of_decided(self.predict(X), labels, sample_weight)

@@ -180,7 +180,7 @@ WORDS: Mapping[str, Words] = MappingProxyType(
         "ensemble": Words(
             "",
             "Let a weighted average of several pipelines ship, a `VotingClassifier` or "
-            "`VotingRegressor`, if it is better on out-of-fold rows by more than its noise. With "
+            "`VotingRegressor`, if it gains on out-of-fold rows that did not choose it. With "
             "`certify` it ships where thresholds move all limits.",
         ),
         "refit": Words(

@@ -15,13 +15,12 @@ from automl_admm.constraints.groups import Grouping, check_columns, group_names
 from automl_admm.constraints.resolve import with_classes, with_groups
 from automl_admm.constraints.syntax import ClassOption, GroupColumn
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError, Remedy
-from automl_admm.core.evidence import as_evidence
 from automl_admm.core.messages import say_error
 from automl_admm.core.unknown_values import explain_unknown
 from automl_admm.data.spreads import spreads_of
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
-from automl_admm.plugins.foreign_calls import no_exit
+from automl_admm.plugins.foreign_calls import measured_by
 from automl_admm.plugins.records import (
     Constraint,
 )
@@ -212,8 +211,8 @@ def _problem(constraint: Constraint, evaluated: EvaluatedPipeline | None) -> str
     assert evaluated is not None  # noqa: S101 - there is something to try
     try:
         # scikit-learn warns of undefined metrics; the reason below says it in our words.
-        with unheard_warnings(), no_exit():
-            return explain_unknown(as_evidence(constraint.function(evaluated)))
+        with unheard_warnings():
+            return explain_unknown(measured_by(constraint.function, evaluated))
     except AutomlAdmmError:
         raise
     except Exception as problem:

@@ -23,6 +23,11 @@ def read_only(values: Any) -> Any:
     return seen
 
 
+def own_array(values: Any) -> Any:
+    """Return a copy of an array, for a function that may write to it; other values as they are."""
+    return values.copy() if isinstance(values, np.ndarray) else values
+
+
 def own_frame(values: Any) -> Any:
     """Return a frame with the same cells, for one that may change them; other values as they are.
 

@@ -17,6 +17,9 @@ from automl_admm.data.ingest.records import Ingest
 from automl_admm.data.python_tables import as_table
 from automl_admm.data.table_schema import Schema, content_of, schema_of
 
+KEEP_KNOWN = "Remove those rows first: keep = ~pandas.isna(y); fit(X[keep], y[keep])."
+LARGEST_FLOAT = 2**1023
+
 
 def plain_rows(X: Any) -> Any:
     """Return a frame of numpy's types, or an array of X with its numbers kept.
@@ -185,8 +188,8 @@ def follow(X: Any, schema: Schema, ingest: Ingest | None = None) -> Any:
     return conformed.to_numpy(dtype=None if is_numeric else object)
 
 
-def plain_target(y: Any) -> Any:
-    """Return a target of one numpy type; raise for missing values and mixed kinds."""
+def plain_target(y: Any, hint: str = KEEP_KNOWN) -> Any:
+    """Return a target of one numpy type; raise for missing values, with a hint, and mixed kinds."""
     import pandas as pd
 
     values = y if isinstance(y, pd.Series) else np.asarray(y)
@@ -201,7 +204,6 @@ def plain_target(y: Any) -> Any:
     except UnicodeEncodeError as problem:
         message = f"the target holds {problem.object!a}, which has half of a character."
         raise DataError(message, hint="Was it read in another encoding?") from problem
-    hint = "Remove those rows first: keep = ~pandas.isna(y); fit(X[keep], y[keep])."
     refuse_in_target(column.isna(), "the target is missing", hint=hint)
     is_plain = isinstance(column.dtype, np.dtype) and column.dtype != object
     return y if is_plain else _of_one_type(column)
@@ -251,7 +253,7 @@ def _of_numbers(values: Any) -> Any:
     """Return whole numbers as integers that hold all of them, and others as floats."""
     wholes = [int(value) for value in values if isinstance(value, numbers.Integral)]
     if len(wholes) < len(values):
-        lost = next((one for one in wholes if int(float(one)) != one), None)
+        lost = next((one for one in wholes if not _is_kept(one)), None)
         if lost is not None:
             _refuse_large(lost, "beside fractions")
         return values.astype(float)
@@ -260,6 +262,11 @@ def _of_numbers(values: Any) -> Any:
         if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
             return np.array(wholes, dtype=dtype)
     return _refuse_large(high if high > -low else low, "which 64 bits cannot hold with the others")
+
+
+def _is_kept(number: int) -> bool:
+    """Return True if a whole number is the same as a float."""
+    return abs(number) < LARGEST_FLOAT and int(float(number)) == number
 
 
 def _refuse_large(number: int, why: str) -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -100,7 +101,9 @@ def text_of(label: Any) -> str:
         import pandas as pd
 
         is_moment = isinstance(label, np.datetime64 | datetime)
-        return str((pd.Timestamp(label) if is_moment else pd.Timedelta(label)).isoformat())
+        # pandas knows no years and months without a date.
+        with suppress(ValueError):
+            return str((pd.Timestamp(label) if is_moment else pd.Timedelta(label)).isoformat())
     return str(label)
 
 

@@ -93,7 +93,7 @@ def try_metric(metric: Metric, rows: Table) -> Answered:
 def score_answers(metric: Metric, answers: Any, rows: Table) -> float:
     """Score a stand-in for a pipeline that gives these answers, by the rows' places."""
     kind = _KnownValues if rows.classes is None else _KnownClasses
-    # As in an evaluation: the answers are remembered, and refuse writing.
+    # As in an evaluation: the answers are remembered.
     return score_of(metric, Remembered(kind(answers, rows.classes)), rows)
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from automl_admm.core.evidence import Evidence, as_evidence
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 
 
 class ExitError(RuntimeError):
@@ -22,7 +23,7 @@ def no_exit() -> Iterator[None]:
         raise ExitError(f"it called sys.exit({leave.code!r})") from leave
 
 
-def measured_by(function: Callable[[Any], Any], evaluated: Any) -> Evidence:
-    """Return the evidence of the function of a limit on a pipeline."""
+def measured_by(function: Callable[[Any], Any], evaluated: EvaluatedPipeline) -> Evidence:
+    """Return the evidence of the function of a limit, which has frames of its own to write to."""
     with no_exit():
-        return as_evidence(function(evaluated))
+        return as_evidence(function(evaluated.with_own_frames()))

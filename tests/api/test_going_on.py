@@ -50,3 +50,12 @@ def test_another_seed_with_the_same_folds_goes_on(tmp_path: Path) -> None:
     search(tmp_path, 2, random_state=0, cv=given).fit(X, Y)
     found = search(tmp_path, 3, random_state=5, warm_start=True, cv=given).fit(X, Y)
     assert found.n_evaluations_ == 3
+
+
+def test_a_generator_goes_on_with_the_seed_of_the_run(tmp_path: Path) -> None:
+    generator = np.random.RandomState(0)
+    search(tmp_path, 2, random_state=generator).fit(X, Y)
+    seed = seed_in(tmp_path)
+    found = search(tmp_path, 3, random_state=generator, warm_start=True).fit(X, Y)
+    assert found.n_evaluations_ == 3
+    assert seed_in(tmp_path) == seed

@@ -11,6 +11,7 @@ from quick_classifier import fitted
 from sklearn.exceptions import DataConversionWarning
 
 import automl_admm
+from automl_admm.core.errors import DataError
 
 ROWS = 80
 RNG = np.random.default_rng(0)
@@ -62,6 +63,8 @@ def test_names_that_are_tuples_stay_names() -> None:
 def test_labels_that_fit_takes_as_objects_are_scored_as_well(labels: np.ndarray) -> None:
     search = fitted(FRAME, labels.astype(object))
     assert search.score(FRAME, labels.astype(object)) == search.score(FRAME, labels)
+    with pytest.raises(DataError, match=r"missing in 1 of .*Score the other rows"):
+        search.score(FRAME, np.array([None, *labels[1:]], dtype=object))
 
 
 def test_importances_take_labels_in_a_column() -> None:

@@ -234,13 +234,13 @@ def test_a_confidence_out_of_range_is_refused(run: Run, folder: Path) -> None:
     assert "95 is not between 0 and 1" in done.err
 
 
-def fitted(folder: Path, y: Any, X: pd.DataFrame) -> None:
+def fitted(folder: Path, y: Any, X: pd.DataFrame, limit: str = "recall >= 0.6") -> None:
     AutoMLClassifier(
         grammar="tiny",
         max_evaluations=1,
         executor="inline",
         random_state=0,
-        constraints=["recall >= 0.6"],
+        constraints=[limit],
         work_dir=folder,
     ).fit(X, y)
 
@@ -263,6 +263,12 @@ def test_python_warns_if_no_limit_can_be_tested(
     assert found.untested is not None
     turned.to_csv(tmp_path / "turned.csv", index=False)
     assert said in run("monitor", "RUN", "turned.csv").out
+
+
+def test_limits_that_rows_do_not_tell_need_no_labels(tmp_path: Path) -> None:
+    rows = people(300, 0)
+    fitted(tmp_path / "RUN", rows["buys"], rows[["age", "town"]], "fit_seconds <= 60")
+    assert monitor(tmp_path / "RUN", people(100, 1).drop(columns="buys")).untested is None
 
 
 def test_labels_that_are_dates_are_known_in_whatever_unit(tmp_path: Path) -> None:

@@ -334,5 +334,5 @@ def test_a_pipeline_that_fills_no_gaps_says_so_when_later_rows_have_some(
     assert run("fit", "whole.csv", "--target", "y", *few, "--out", "bare").code == 0
     told = run("predict", "bare", "gaps.csv", "-o", "labels.csv")
     assert told.code == 3
-    assert "no step fills any: fill them, or fit again" in told.err
+    assert "No step of it fills missing values: fill them, or fit again" in told.err
     assert not (tmp_path / "labels.csv").exists()

@@ -3,10 +3,16 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from automl_admm.core.evidence import Estimate
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.foreign_calls import ExitError, measured_by, no_exit
+
+Y, FRAME = np.array([0, 1]), pd.DataFrame({"a": [1.0, 2.0]})
+EVALUATED = EvaluatedPipeline(None, FRAME, Y, Y, 0.0, 0.0, Y, sensitive=FRAME)
 
 
 @pytest.mark.parametrize("code", [None, 0, 3, "no licence"])
@@ -23,6 +29,16 @@ def test_anything_else_passes(problem: BaseException) -> None:
 
 
 def test_a_function_is_measured() -> None:
-    assert measured_by(lambda evaluated: evaluated + 1.0, 1.0) == Estimate(2.0)
+    assert measured_by(lambda seen: float(seen.y.sum()), EVALUATED) == Estimate(1.0)
     with pytest.raises(ExitError):
-        measured_by(lambda _: sys.exit(0), 1.0)
+        measured_by(lambda _: sys.exit(0), EVALUATED)
+
+
+def test_a_function_has_frames_of_its_own_in_every_call() -> None:
+    def blanking(seen: EvaluatedPipeline) -> float:
+        found = float(seen.X["a"].sum() + seen.sensitive["a"].sum())
+        seen.X["a"] = 0.0
+        seen.sensitive["a"] = 0.0
+        return found
+
+    assert [measured_by(blanking, EVALUATED) for _ in range(2)] == [Estimate(6.0)] * 2

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.read_only import read_only
+from automl_admm.core.read_only import own_array
 from automl_admm.data.fingerprints import Hashes, hash_in_order
 from automl_admm.data.row_roles import NO_ROLES, Roles
 from automl_admm.pipelines.labels import are_decided, leaves_undecided
@@ -103,11 +103,11 @@ def score_of_decided(metric: Metric, pipeline: Any, rows: Table) -> float:
 
 
 def _score(metric: Metric, pipeline: Any, rows: Table) -> float:
-    # Limits are measured on the same rows afterwards: a metric may not change them.
-    weights = read_only(rows.roles.weights)
+    # A metric may write to what it is given, and limits are measured on the same rows afterwards.
+    weights = own_array(rows.roles.weights)
     more = {} if weights is None else {"sample_weight": weights}
     with no_exit():
         if rows.classes is None or metric.sees_labels:
-            return float(metric.scorer(pipeline, rows.X, read_only(rows.labels()), **more))
-        y = read_only(rows.y)
+            return float(metric.scorer(pipeline, rows.X, own_array(rows.labels()), **more))
+        y = own_array(rows.y)
         return float(metric.scorer(Numbered(pipeline, rows.classes), rows.X, y, **more))

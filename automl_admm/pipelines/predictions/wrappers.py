@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.read_only import own_frame, read_only
+from automl_admm.core.read_only import own_array, own_frame, read_only
 from automl_admm.pipelines.labels import are_decided, is_turned, number_decided, sorted_order
 from automl_admm.pipelines.predictions.checks import turn
 
@@ -78,10 +78,10 @@ class Remembered:
             rows, answer = self._answers.get(method.__name__, (None, None))
             # By identity: comparing the rows would cost as much as many a prediction.
             if rows is not X:
-                # The same answer goes to the metric and to all limits.
+                # All limits see the same answer; who asks may write to a copy.
                 answer = read_only(self._ask(method, X))
                 self._answers[method.__name__] = (X, answer)
-            return answer
+            return own_array(answer)
 
         return respond
 

@@ -17,14 +17,14 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from automl_admm.core.evidence import Estimate, Evidence, as_evidence
+from automl_admm.core.evidence import Estimate, Evidence
 from automl_admm.core.fold_means import means_over_folds
 from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array
 from automl_admm.pipelines.labels import UNDECIDED
 from automl_admm.pipelines.thresholds.cuts import Cut, cut_scores
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
-from automl_admm.plugins.foreign_calls import no_exit
+from automl_admm.plugins.foreign_calls import measured_by
 from automl_admm.plugins.records import (
     Constraint,
     ConstraintFunction,
@@ -182,7 +182,7 @@ class Fold:
     @staticmethod
     def of_functions(evaluated: EvaluatedPipeline, functions: Sequence[ConstraintFunction]) -> Fold:
         """The same for the functions of any limits."""
-        part = _parted(evaluated.with_own_frames())
+        part = _parted(evaluated)
         return Fold(part, tuple(_settled(function, part) for function in functions))
 
     def values(self, cut: Cut) -> list[float]:
@@ -363,10 +363,9 @@ def _evidence(function: ConstraintFunction, part: EvaluatedPipeline) -> Evidence
     The evaluation measures the limits at the chosen threshold again, and reports failures.
     """
     try:
-        with no_exit():
-            found = as_evidence(function(part))
-            # A value may be computed, and fail, as late as here.
-            return found if math.isfinite(found.value) else Estimate(math.nan)
+        found = measured_by(function, part)
+        # A value may be computed, and fail, as late as here.
+        return found if math.isfinite(found.value) else Estimate(math.nan)
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001 - a limit is anybody's code

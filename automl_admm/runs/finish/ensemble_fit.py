@@ -214,7 +214,8 @@ class EnsembleFit:
         is_inside = is_feasible(single, self.prepared.aims)
         # By the key: what ships has the facts of its own fit in place of those of its folds.
         is_known = any(one.key == single.key for one in pool.evaluations)
-        noise = least if is_known else told.choice.noise
+        # Where any gain is enough this one owes its gain to the rows that chose it.
+        noise = least if is_known else told.choice.noise or told.choice.error
         if not is_inside or found.loss < single.loss - noise:
             return None
         return "the best average is not better than the best pipeline on out-of-fold rows"

@@ -29,8 +29,8 @@ from automl_admm.store.run_folder import RunFolder
 
 LOAD_SECONDS = 60.0
 NO_FILLING = (
-    "The training rows lacked no value, so no step fills any: fill them, or fit again on rows that "
-    "lack some, with a grammar that begins with impute."
+    "No step of it fills missing values: fill them, or fit again with a grammar that begins with "
+    "impute, on rows that lack some."
 )
 HINT = "A component of it cannot be unpickled; look at what it does in __setstate__."
 
@@ -128,7 +128,7 @@ def rows_for_the_model() -> Iterator[None]:
         raise
     except (Exception, SystemExit) as problem:
         reason = reason_of(problem)
-        hint = NO_FILLING if "contains NaN" in reason else None
+        hint = NO_FILLING if "Input X contains NaN" in reason else None
         raise DataError(f"the pipeline cannot take these rows: {reason}", hint=hint) from problem
 
 

@@ -26,7 +26,7 @@ PICKLE = Remedy(
 )
 FILL = Remedy("Begin the pipelines of the grammar with impute, which fills missing values.")
 # Words of scikit-learn's message where a step meets missing values that it does not accept.
-GAPS_REFUSED = "contains NaN"
+GAPS_REFUSED = "Input X contains NaN"
 OUT_OF_TIME = (Status.TIMEOUT, Status.CANCELLED)
 
 

@@ -308,7 +308,8 @@ def _places_by_index(place: Place, index: Any) -> Place:
 def _numbered(labels: Any, classes: Sequence[str], target: str, place: Place) -> Any:
     """The numbers of labels, by their names in the manifest."""
     numbers = {name: number for number, name in enumerate(classes)}
-    found = [numbers.get(text_of(label), -1) for label in labels]
+    # Older versions wrote dates in other words.
+    found = [numbers.get(text_of(label), numbers.get(str(label), -1)) for label in labels]
     if -1 in found:
         row = found.index(-1)
         said = f"{place(row)}: column '{target}' holds '{labels[row]}'"

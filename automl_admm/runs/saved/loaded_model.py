@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 
 from automl_admm.core.errors import FallbackWarning, LimitWarning, VersionWarning
 from automl_admm.data.later_rows import warn_of_later_rows
+from automl_admm.data.python_rows import plain_target
 from automl_admm.pipelines.labels import accuracy_of_decided, leaves_undecided
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.finish.model_mark import tell_mark
@@ -93,9 +94,10 @@ class LoadedClassifier(ClassifierMixin, LoadedModel):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the decided rows; NaN if there are none."""
+        labels = plain_target(y, hint="Score the other rows.")
         if not leaves_undecided(self.pipeline):
-            return float(super().score(X, y, sample_weight))
-        return accuracy_of_decided(self.predict(X), y, sample_weight)
+            return float(super().score(X, labels, sample_weight))
+        return accuracy_of_decided(self.predict(X), labels, sample_weight)
 
     @property
     def classes_(self) -> Any:

@@ -56,7 +56,8 @@ class Monitored:
     """Findings of a look: limits, shifted columns of all compared ones, and rows seen before.
 
     `doubt` is a sentence if the model learned, or may have learned, from some of the rows. `groups`
-    tells groups that are new, or not among the rows. `untested` says why no limit was tested.
+    tells groups that are new, or not among the rows. `untested` says
+    why limits on decisions and the like were not tested.
     """
 
     look: int
@@ -185,8 +186,8 @@ class _Watched:
         return found
 
     def _untested(self, target: str | None) -> str | None:
-        """Say why rows have no labels; None if there is no limit to test."""
-        if not self.run.settings["limits"]:
+        """Say why rows have no labels; None if there is no limit that labelled rows would test."""
+        if all(limit.kind == "measured" for limit in self.run.limits()):
             return None
         if target is not None:
             return f"no limit was tested: {self.run.data} has no column '{target}' with the target."

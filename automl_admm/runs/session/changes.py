@@ -88,13 +88,14 @@ def _data(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 def _splits(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Tell that rows are dealt into other folds; older versions did not note them."""
     was, is_now = (side.get("basis", {}).get("splits") for side in (before, now))
-    if None in (was, is_now) or was == is_now:
-        return []
-    seeds = [side["settings"].get("seed") for side in (before, now)]
-    by_seeds = (
-        f"seed {seeds[0]} → seed {seeds[1]}" if seeds[0] != seeds[1] else "other rows in them"
+    seeds, folds = (
+        [side["settings"].get(name) for side in (before, now)] for name in ("seed", "folds")
     )
-    return [f"folds: {by_seeds}"]
+    if None in (was, is_now) or was == is_now or folds[0] != folds[1]:
+        return []
+    if seeds[0] != seeds[1]:
+        return [f"folds: seed {seeds[0]} → seed {seeds[1]}"]
+    return ["folds: other rows in them, as of a splitter without a random_state"]
 
 
 def _limits(was: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -74,9 +74,19 @@ def test_forgotten_rows_are_transformed_again_and_predictions_stay() -> None:
     first = remembered.predict_proba(X)
     remembered.forget_rows()
     before = Counting.calls
-    assert remembered.predict_proba(X) is first
+    assert (remembered.predict_proba(X) == first).all()
+    assert Counting.calls == before
     remembered.predict(X)
     assert Counting.calls == before + 1
+
+
+def test_who_writes_to_an_answer_writes_to_a_copy() -> None:
+    remembered = Remembered(make_pipeline(LogisticRegression()).fit(X, Y))
+    first = remembered.predict_proba(X)
+    expected = first.copy()
+    first[:] = 0.5
+    assert (remembered.predict_proba(X) == expected).all()
+    assert (remembered.answer("predict_proba") == expected).all()
 
 
 def test_a_pipeline_of_another_class_predicts_in_its_own_way() -> None:
