@@ -201,9 +201,8 @@ def plain_target(y: Any, hint: str = KEEP_KNOWN) -> Any:
         return y  # scikit-learn says what is wrong with it
     try:
         column = pd.Series(values)
-    except UnicodeEncodeError as problem:
-        message = f"the target holds {problem.object!a}, which has half of a character."
-        raise DataError(message, hint="Was it read in another encoding?") from problem
+    except UnicodeEncodeError as problem:  # not before pandas 3
+        raise _half_of_a_character(problem) from problem
     refuse_in_target(column.isna(), "the target is missing", hint=hint)
     is_plain = isinstance(column.dtype, np.dtype) and column.dtype != object
     return y if is_plain else _of_one_type(column)
@@ -242,7 +241,17 @@ def _of_one_type(column: Any) -> Any:
     if holds == "other":
         kinds = ", ".join(sorted({type(value).__name__ for value in values}))
         raise DataError(f"the target holds {kinds}.", hint="Make it all text with astype(str).")
+    for text in set(values):
+        try:
+            str(text).encode()
+        except UnicodeEncodeError as problem:
+            raise _half_of_a_character(problem) from problem
     return values
+
+
+def _half_of_a_character(problem: UnicodeEncodeError) -> DataError:
+    message = f"the target holds {problem.object!a}, which has half of a character."
+    return DataError(message, hint="Was it read in another encoding?")
 
 
 def _are_whole(values: Sequence[Any]) -> bool:
