@@ -1,4 +1,4 @@
-"""What an estimator takes over from the run that it goes on with."""
+"""Settings that an estimator takes over from the run that it goes on with."""
 
 from __future__ import annotations
 
