@@ -203,6 +203,8 @@ def plain_target(y: Any, hint: str = KEEP_KNOWN) -> Any:
         column = pd.Series(values)
     except UnicodeEncodeError as problem:  # not before pandas 3
         raise _half_of_a_character(problem) from problem
+    except OverflowError:  # before pandas 3, which makes no float of a number with 400 digits
+        column = pd.Series(values, dtype=object)
     refuse_in_target(column.isna(), "the target is missing", hint=hint)
     is_plain = isinstance(column.dtype, np.dtype) and column.dtype != object
     return y if is_plain else _of_one_type(column)
