@@ -17,7 +17,8 @@ from automl_admm.builtin.constraints.decision_rates import error
 from automl_admm.builtin.constraints.robustness import BlankMoves, NoiseMoves
 from automl_admm.builtin.constraints.robustness import Noise as NoiseOptions
 from automl_admm.constraints.undecided import OfDecided
-from automl_admm.core.evidence import Evidence, as_evidence
+from automl_admm.core.evidence import Evidence
+from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.core.space import Array
 from automl_admm.pipelines.labels import UNDECIDED
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline

@@ -15,8 +15,9 @@ from automl_admm.constraints.group_comparison import GapOf, Grouped, InRange, Ra
 from automl_admm.constraints.parse import LimitCode
 from automl_admm.constraints.syntax import ClassOption
 from automl_admm.core.errors import ConfigurationError, suggest
-from automl_admm.core.evidence import Average, Evidence, Largest, Smallest, as_evidence
+from automl_admm.core.evidence import Average, Evidence, Largest, Smallest
 from automl_admm.core.named_rows import name_rows
+from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.grammar.diagnostics import Diagnostic, render
 from automl_admm.pipelines.labels import list_labels, place_of
 from automl_admm.pipelines.thresholds.single import response_of

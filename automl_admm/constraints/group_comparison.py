@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from automl_admm.core.errors import DataError, InvalidOutcome
-from automl_admm.core.evidence import Evidence, Gap, Largest, Rate, Ratio, Smallest, as_evidence
+from automl_admm.core.evidence import Evidence, Gap, Largest, Rate, Ratio, Smallest
 from automl_admm.core.limits import DeclaredRange
 from automl_admm.core.read_only import read_only
+from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
     ConstraintFunction,

@@ -16,8 +16,8 @@ from automl_admm.constraints.class_views import knowing_classes
 from automl_admm.constraints.column_values import OfColumn
 from automl_admm.constraints.group_comparison import Grouped
 from automl_admm.core.errors import ConfigurationError, Remedy
-from automl_admm.core.evidence import as_evidence
 from automl_admm.core.named_rows import name_rows
+from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.pipelines.labels import UNDECIDED
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import Constraint, Measured

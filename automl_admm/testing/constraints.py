@@ -14,18 +14,10 @@ import cloudpickle
 import numpy as np
 import pandas as pd
 
-from automl_admm.core.evidence import (
-    Evidence,
-    Gap,
-    Largest,
-    Mean,
-    Quantile,
-    Ratio,
-    Timing,
-    as_evidence,
-)
+from automl_admm.core.evidence import Evidence, Gap, Largest, Mean, Quantile, Ratio, Timing
 from automl_admm.core.limits import DeclaredRange
 from automl_admm.core.read_only import read_only
+from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.data.spreads import spreads_of
 from automl_admm.pipelines.build import build_pipeline, predict_scores

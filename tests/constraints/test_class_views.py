@@ -13,7 +13,8 @@ from sklearn.dummy import DummyClassifier
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.resolve import constraint_of, with_classes, with_groups
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.evidence import F1, Average, Evidence, Rate, as_evidence
+from automl_admm.core.evidence import F1, Average, Evidence, Rate
+from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.core.unknown_values import explain_unknown
 from automl_admm.execution.evidence_files import decode_evidence, encode_evidence
 from automl_admm.pipelines.thresholds.single import Fold

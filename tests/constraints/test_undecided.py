@@ -12,7 +12,8 @@ from sklearn.dummy import DummyClassifier
 from automl_admm.constraints.dry_run import TrialRows, meet_data
 from automl_admm.constraints.expected_evidence import imagine
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.evidence import Evidence, Rate, Weighted, as_evidence
+from automl_admm.core.evidence import Evidence, Rate, Weighted
+from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.config import RunConfig

@@ -1,14 +1,9 @@
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 import pytest
 
 from automl_admm.core.evidence import (
-    F1,
-    Estimate,
     Evidence,
     Fact,
     Gap,
@@ -19,7 +14,6 @@ from automl_admm.core.evidence import (
     Ratio,
     Smallest,
     Timing,
-    as_evidence,
 )
 from automl_admm.core.unknown_values import why_unknown
 
@@ -45,27 +39,3 @@ RATES = {"a": Rate(1, 4), "b": Rate(3, 4)}
 def test_values(evidence: Evidence, value: float) -> None:
     assert evidence.value == pytest.approx(value)
     assert why_unknown(evidence) == ""
-
-
-@pytest.mark.parametrize("record", [Rate, F1])
-@pytest.mark.parametrize("counts", [(0, 0), (3, 3), (2.0, 3), (np.int64(1), np.float64(4.0))])
-def test_whole_counts_of_some_among_all_are_taken(record: Any, counts: Any) -> None:
-    assert as_evidence(record(*counts)) == record(*counts)
-
-
-@pytest.mark.parametrize("record", [Rate, F1])
-@pytest.mark.parametrize(
-    "counts", [(5, 3), (0.5, 3), (-1, 3), (1, 2.5), (math.nan, 3), (1, math.inf), (0, -1)]
-)
-def test_other_counts_are_refused_with_what_is_due(record: Any, counts: Any) -> None:
-    for found in (record(*counts), Largest({"x": Gap({"a": Rate(1, 4), "b": record(*counts)})})):
-        with pytest.raises(ValueError, match=r"it counts .* of .*, where whole numbers are due"):
-            as_evidence(found)
-
-
-def test_a_bare_number_is_an_estimate_and_evidence_stays_as_it_is() -> None:
-    assert as_evidence(np.float64(2)) == Estimate(2.0)
-    assert as_evidence(RATES["a"]) is RATES["a"]
-    for wrong in (None, "much", [1, 2]):
-        with pytest.raises(TypeError, match="where a number is due"):
-            as_evidence(wrong)

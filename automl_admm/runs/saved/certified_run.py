@@ -15,8 +15,9 @@ from automl_admm.constraints.dry_run import columns_of, meet_data
 from automl_admm.constraints.fitted_groups import say_other_groups
 from automl_admm.constraints.group_comparison import Grouped
 from automl_admm.core.errors import DataError, Remedy, StoreError
-from automl_admm.core.evidence import Evidence, Timing, as_evidence
+from automl_admm.core.evidence import Evidence, Timing
 from automl_admm.core.read_only import own_frame
+from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.data.columns import check_columns, refuse_in_target
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.fingerprints import Hashes

@@ -14,7 +14,8 @@ from automl_admm.certify.bounds.bounds import exact_bounds
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.resolve import constraint_of
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.evidence import Fact, Mean, Weighted, as_evidence
+from automl_admm.core.evidence import Fact, Mean, Weighted
+from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.registry import Registry
 

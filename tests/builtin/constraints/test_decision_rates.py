@@ -14,7 +14,7 @@ from sklearn.dummy import DummyClassifier
 
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.resolve import constraint_of, with_groups
-from automl_admm.core.evidence import as_evidence
+from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.loading import load_plugins
 

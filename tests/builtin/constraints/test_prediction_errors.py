@@ -17,8 +17,9 @@ from sklearn.dummy import DummyRegressor
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.resolve import constraint_of
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
-from automl_admm.core.evidence import Evidence, as_evidence
+from automl_admm.core.evidence import Evidence
 from automl_admm.core.limits import Limit
+from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint, ConstraintPlugin

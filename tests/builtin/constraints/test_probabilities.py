@@ -16,7 +16,8 @@ from automl_admm.constraints.group_comparison import Grouped
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.resolve import constraint_of
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.evidence import Evidence, as_evidence
+from automl_admm.core.evidence import Evidence
+from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.core.unknown_values import why_unknown
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.loading import load_plugins

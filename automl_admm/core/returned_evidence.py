@@ -1,0 +1,52 @@
+"""The result of a constraint function as evidence; counts that no rows have are refused."""
+
+from __future__ import annotations
+
+from automl_admm.core.evidence import (
+    F1,
+    Average,
+    Estimate,
+    Evidence,
+    Gap,
+    Largest,
+    Rate,
+    Ratio,
+    Smallest,
+)
+from automl_admm.core.messages import say_value
+
+
+def as_evidence(found: object) -> Evidence:
+    """Return a constraint function's result as evidence; a bare number is an estimate.
+
+    Anything else raises a TypeError that shows it. A number of NumPy or a text has no `value`.
+    Counts that rows cannot have, in a rate or in a part of a comparison, raise a ValueError.
+    """
+    if isinstance(found, Evidence):
+        _demand_counts(found)
+        return found
+    try:
+        # Not isinstance: NumPy's numbers are numbers, too.
+        return Estimate(float(found))  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise TypeError(f"it returned {say_value(found)} where a number is due") from None
+
+
+def _demand_counts(evidence: Evidence) -> None:
+    match evidence:
+        case Rate(events, trials):
+            _demand_whole(events, trials, "events", "trials")
+        case F1(hits, rows):
+            _demand_whole(hits, rows, "hits", "rows")
+        case Gap(parts) | Ratio(parts) | Largest(parts) | Smallest(parts) | Average(parts):
+            for part in parts.values():
+                _demand_counts(part)
+
+
+def _demand_whole(some: float, total: float, what: str, of: str) -> None:
+    if 0 <= some <= total and some % 1 == 0 and total % 1 == 0:
+        return
+    raise ValueError(
+        f"it counts {say_value(some)} {what} of {say_value(total)} {of}, where whole numbers are "
+        f"due, and no more {what} than {of}"
+    )
