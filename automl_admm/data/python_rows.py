@@ -193,7 +193,7 @@ def plain_target(y: Any, hint: str = KEEP_KNOWN) -> Any:
     import pandas as pd
 
     values = y if isinstance(y, pd.Series) else np.asarray(y)
-    if values.dtype.kind == "f" and isinstance(y, Sequence) and _are_whole(y):
+    if values.dtype.kind == "f" and isinstance(y, Sequence) and (_are_whole(y) or _are_lost(y)):
         values = np.asarray(y, dtype=object)  # numpy makes floats of integers that are large
     if isinstance(values.dtype, np.dtype) and not values.dtype.isnative:
         y = values = values.astype(values.dtype.newbyteorder("="))
@@ -258,6 +258,11 @@ def _half_of_a_character(problem: UnicodeEncodeError) -> DataError:
 
 def _are_whole(values: Sequence[Any]) -> bool:
     return all(isinstance(value, numbers.Integral) for value in values)
+
+
+def _are_lost(values: Sequence[Any]) -> bool:
+    """Return True if floats would change a whole number among fractions."""
+    return any(isinstance(value, numbers.Integral) and not _is_kept(int(value)) for value in values)
 
 
 def _of_numbers(values: Any) -> Any:

@@ -190,6 +190,7 @@ def test_large_whole_numbers_keep_their_values(y):
         ([-1, 2**63], "holds 9223372036854775808, which 64 bits cannot hold"),
         ([-(2**63) - 1, 5], "holds -9223372036854775809, which 64 bits cannot hold"),
         (np.array([2**53 + 1, 1.5], dtype=object), "holds 9007199254740993, beside fractions"),
+        ([2**53 + 1, 0.5], "holds 9007199254740993, beside fractions"),
         (np.array([10**400, 1.5], dtype=object), "holds 1000+, beside fractions"),
     ],
 )

@@ -119,12 +119,15 @@ def _components(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def _grammar(was: str, now: str) -> str:
-    """Name the first line that differs; none does if only the components themselves changed."""
+    """Name the first line that differs; none does if what the same text stands for changed."""
     pairs = zip_longest(was.splitlines(), now.splitlines(), fillvalue="")
     for number, (old, new) in enumerate(pairs, start=1):
         if old != new:
             return f"grammar, line {number}: {_shown(old)} → {_shown(new)}"
-    return "grammar: the same text, but its components are others now"
+    return (
+        "grammar: the same text, but another space (its components changed, or a limit that asks "
+        "about gaps came or went)"
+    )
 
 
 def _shown(value: object) -> str:

@@ -125,7 +125,7 @@ def test_a_run_that_does_not_say_a_newer_setting_had_its_default() -> None:
             True,
             False,
         ),
-        (changed("settings", space_sha256="zz"), "its components are others", True, False),
+        (changed("settings", space_sha256="zz"), "the same text, but another space", True, False),
     ],
 )
 def test_each_change_is_told(now: dict[str, Any], line: str, space: bool, void: bool) -> None:
