@@ -135,6 +135,9 @@ def test_another_version_is_told_by_each_use(site, run_folder, table, seen):
     assert done.stdout.count(f"warning: {OTHER}") == 1, done.stderr
     done = site.run(["new"], "evaluate", run_folder, table, "--json")
     assert json.loads(done.stdout)["versions"][0].startswith(OTHER)
+    for rest in (("monitor",), ("verify",), ("verify", "--fresh")):
+        done = site.run(["new"], rest[0], run_folder, table, *rest[1:])
+        assert done.stderr.count(f"warning: {OTHER}") == 1
     done = run_python("-c", LOAD, str(run_folder), env=site.env("new"))
     assert done.stdout.startswith(OTHER), done.stderr
     assert done.stdout.count("\n") == 1

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from automl_admm.cli.shared.installed import unprinted
+from automl_admm.cli.shared.other_versions import warn_of_versions
 from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.runs.finish.model_file import load_model
@@ -59,6 +60,7 @@ def _write_onnx(folder: RunFolder, onnx: Path, data: Path | None) -> None:
         manifest = folder.read(folder.model_manifest)
         rows = TrainedRows.of_model(manifest).read(_rows(folder, data))
         found = convert(model, rows, manifest)
+    warn_of_versions(manifest)
     write_output(onnx, found.content)
     say(f"{onnx}: the same predictions on {found.rows} rows (within {found.difference:.1g})")
     say(found.tell())

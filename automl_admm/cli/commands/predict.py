@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import click
 
 from automl_admm.cli.shared.installed import unprinted
+from automl_admm.cli.shared.other_versions import warn_of_versions
 from automl_admm.cli.shared.prediction_notes import PredictionNotes
 from automl_admm.cli.shared.run_options import (
     FILE_OPTIONS,
@@ -38,7 +39,6 @@ from automl_admm.data.writing import WRITERS, open_writer
 from automl_admm.pipelines.labels import leaves_undecided
 from automl_admm.runs.finish.model_file import load_model, read_rows, rows_for_the_model
 from automl_admm.runs.finish.model_mark import tell_mark
-from automl_admm.runs.finish.model_versions import tell_versions
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.store.output_files import open_output
 from automl_admm.store.run_folder import RunFolder
@@ -104,8 +104,9 @@ def command(
     with unprinted():
         model = load_model(folder)
     manifest = folder.read(folder.model_manifest)
-    for line in filter(None, (*tell_versions(manifest), tell_mark(manifest))):
-        say(f"warning: {line}", err=True)
+    warn_of_versions(manifest)
+    if mark := tell_mark(manifest):
+        say(f"warning: {mark}", err=True)
     given = file_options_given(options)
     width = None
     if intervals is not None and calibrate is not None:

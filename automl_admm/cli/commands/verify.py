@@ -12,6 +12,7 @@ import click
 from automl_admm.certify.claims import explain, explain_fresh
 from automl_admm.certify.walk.verdicts import name_outcome
 from automl_admm.cli.shared.installed import unprinted
+from automl_admm.cli.shared.other_versions import warn_of_versions
 from automl_admm.cli.shared.run_options import (
     AUTO,
     FILE_OPTIONS,
@@ -65,6 +66,7 @@ def command(
 def _verify(run: Path, data: Path, options: Mapping[str, Any], *, fresh: bool) -> None:
     folder = RunFolder(run)
     manifest = folder.read(folder.model_manifest)
+    warn_of_versions(manifest)
     if fresh:
         with unprinted():
             given = file_options_given(options)
