@@ -23,8 +23,8 @@ from limits_objective import GAP, LATENCY, CachedWork, Outcome, bounded
 from automl_admm.core.space import Candidate, Choice, Parameter, SearchSpace
 from automl_admm.plugins.records import Solvers
 from automl_admm.runs.driving.budget import Reserve
+from automl_admm.runs.driving.desk import Desk
 from automl_admm.runs.driving.dispatch import Dispatcher
-from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.prepare.assembly import SearchPlan, build_executor, plan_search
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.search_run import budget_of, run_search, teller

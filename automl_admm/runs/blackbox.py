@@ -21,8 +21,8 @@ from automl_admm.execution.task_folders import temporary_folder
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.budget import Ledger, Reserve
+from automl_admm.runs.driving.desk import Desk
 from automl_admm.runs.driving.dispatch import Dispatcher
-from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.driving.interrupts import deferral_for
 from automl_admm.runs.driving.logbook import NO_PAST, Past
 from automl_admm.runs.finish.no_success import best_or_raise

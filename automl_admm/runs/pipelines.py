@@ -18,8 +18,8 @@ from automl_admm.pipelines.ensembles.fold_models import shipped_folds
 from automl_admm.pipelines.shipped_costs import SHIPPED
 from automl_admm.pipelines.shipping import PICKLE
 from automl_admm.runs.driving.budget import Ledger
+from automl_admm.runs.driving.desk import Desk
 from automl_admm.runs.driving.dispatch import Dispatcher
-from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.driving.interrupts import Deferral, deferral_for
 from automl_admm.runs.finish import kept_model
 from automl_admm.runs.finish.certification import Examined, certificate_for, examine, is_certified

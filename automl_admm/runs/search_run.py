@@ -17,7 +17,8 @@ from automl_admm.plugins.observers import Hurry, Observers
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.budget import FIRST_SHARE, Budget, Reserve, attribute_work
 from automl_admm.runs.driving.cost_model import CostModel, Foresight
-from automl_admm.runs.driving.driver import Desk, Driver
+from automl_admm.runs.driving.desk import Desk
+from automl_admm.runs.driving.driver import Driver
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.driving.logbook import NO_PAST, Past
 from automl_admm.runs.prepare.assembly import build_observers

@@ -18,8 +18,8 @@ from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.run import FallbackKind
 from automl_admm.core.space import Candidate, Selection
 from automl_admm.pipelines.fit_results import FallbackResult
+from automl_admm.runs.driving.desk import Desk
 from automl_admm.runs.driving.dispatch import SLICE, Dispatcher, TaskKind
-from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.finish.ways import with_costs

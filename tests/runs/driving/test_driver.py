@@ -16,8 +16,9 @@ from automl_admm.core.run import Stop, StopReason
 from automl_admm.core.space import Candidate, Parameter, SearchSpace, Selection
 from automl_admm.runs.driving.budget import Budget, Reserve
 from automl_admm.runs.driving.cost_model import CostModel, Foresight
+from automl_admm.runs.driving.desk import Desk
 from automl_admm.runs.driving.dispatch import Dispatcher
-from automl_admm.runs.driving.driver import Desk, Driver
+from automl_admm.runs.driving.driver import Driver
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.driving.logbook import Past
 from automl_admm.search.protocol import WAIT, Proposal, Search, SearchProblem
