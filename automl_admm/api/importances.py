@@ -8,6 +8,7 @@ import numpy as np
 
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
+from automl_admm.data.columns import quantities_of
 from automl_admm.data.python_rows import plain_rows, plain_target
 from automl_admm.data.unique_names import with_unique_names
 from automl_admm.pipelines.metrics import Metric
@@ -26,7 +27,10 @@ def permute(
     from sklearn.utils.validation import column_or_1d
 
     target = np.asarray(plain_target(y if np.ndim(y) == 1 else column_or_1d(y, warn=True)))
-    numbers = target if classes is None else _numbers_of(target, classes)
+    if classes is None:
+        target = numbers = quantities_of(target, "the target")
+    else:
+        numbers = _numbers_of(target, classes)
 
     def score(fitted: Any, rows: Any, _: Any) -> float:
         return score_of(metric, fitted, Table(rows, numbers, classes))

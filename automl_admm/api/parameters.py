@@ -259,8 +259,9 @@ ATTRIBUTES: Mapping[str, Words] = MappingProxyType(
         "stopped_by_": Words("str", "The reason for the end of the search."),
         "reused_": Words("list of str", "A line for each run of `reuse`: what was used of it."),
         "decisions_": Words(
-            "dict or None",
-            "The positive class, the threshold, recall and selection rate, for two classes.",
+            "record or None",
+            "For two classes `positive`, the class, `threshold`, `recall`, `selection_rate`, and "
+            "the rows they were `measured_on`.",
         ),
         "one_class_": Words(
             "label or None", "The label if the pipeline predicts one label for all rows."

@@ -17,6 +17,8 @@ MOST_CLASSES = 20
 LEAST_ROWS_A_CLASS = 5
 # The sum of ten million squares of it is finite; beyond, R² and RMSE are not.
 LARGEST_TARGET = 1e150
+# Below, squares are rounded to 0, and every model would have an R² of 1.
+LEAST_SPREAD = 1e-150
 Kind = Literal["numeric", "categorical"]
 
 
@@ -62,6 +64,37 @@ def refuse_in_target(
         first = place(int(rows[0]))
         message = f"{reason} in {len(rows)} of {len(wrong)} rows, first in {first}."
         raise DataError(message, hint=hint)
+
+
+def quantities_of(
+    target: Any, about: str, place: Callable[[int], str] = "row {} (from 0)".format
+) -> Any:
+    """Return the quantities of later rows as floats; raise for one that is none, or infinite.
+
+    Numbers in plain text are quantities. In messages `about` names the target.
+    """
+    values = np.asarray(target)
+    is_time = values.dtype.kind in "mM"  # as objects these are whole numbers
+    found = [None if is_time else _float_of(value) for value in values.astype(object)]
+    if None in found:
+        row = found.index(None)
+        raise DataError(
+            f"{place(row)}: {about} holds {say_value(values[row])}, which is no plain number.",
+            hint="Write every target as a number, such as 1234.5.",
+        )
+    figures = np.array(found, dtype=float)
+    refuse_in_target(~np.isfinite(figures), f"{about} is infinite or no number", place)
+    return figures
+
+
+def _float_of(value: object) -> float | None:
+    """Return a number as a float; None for what is no number, such as a date."""
+    if not isinstance(value, numbers.Real | Decimal | str | np.bool_):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _check_classes(values: Any) -> None:
@@ -112,6 +145,12 @@ def _check_quantities(values: Any) -> None:
         raise DataError(
             f"the target has one value only: {say_value(values.iloc[0])}.",
             hint="Is it the right column?",
+        )
+    if np.ptp(figures) < LEAST_SPREAD:
+        raise DataError(
+            f"the values of the target differ by less than {LEAST_SPREAD:g}, where squared errors "
+            "are rounded to 0.",
+            hint="Multiply the target by a power of ten.",
         )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
 from automl_admm.data.columns import plain_column, with_columns
-from automl_admm.data.table_schema import Column, Schema, content_of
+from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema, content_of
 
 # Says where the row of a number is, from 0: "new.csv, line 7".
 Place = Callable[[int], str]
@@ -50,6 +50,20 @@ def conform(frame: Any, schema: Schema, place: Place = row_of) -> Any:
     if all(before is after for (before, _), after in zip(pairs, conformed, strict=True)):
         return frame
     return with_columns(frame, conformed)
+
+
+def with_gaps_by_texts(frame: Any, schema: Schema) -> Any:
+    """Read texts such as NA as missing, unless they were values in training: as in a CSV file."""
+    known = schema.by_name()
+    columns = [_with_gaps(column, known.get(str(name))) for name, column in frame.items()]
+    return with_columns(frame, columns)
+
+
+def _with_gaps(column: Any, expected: Column | None) -> Any:
+    if expected is None or content_of(column) != "text":
+        return column
+    markers = MISSING_TEXTS.difference(expected.texts).intersection(column.unique())
+    return column.mask(column.isin(markers), np.nan) if markers else column
 
 
 def _refuse_doubtful_points(pairs: Sequence[tuple[Any, Column | None]], place: Place) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
 from automl_admm.data.columns import plain_missing, refuse_in_target, with_columns
-from automl_admm.data.conforming import conform
+from automl_admm.data.conforming import conform, with_gaps_by_texts
 from automl_admm.data.ingest.applying import make_columns
 from automl_admm.data.ingest.records import Ingest
 from automl_admm.data.python_tables import as_table
@@ -116,9 +116,13 @@ def _refuse_numbers_as_text(X: Any) -> None:
 
 
 def with_left_out(X: Any, schema: Schema, left_out: Container[str]) -> Any:
-    """Return a frame with its absent columns as missing values, if no pipeline sees them anyway."""
+    """Return a frame whose columns that no pipeline sees are missing values, absent or not."""
     if not hasattr(X, "iloc"):
         return X
+    unseen = [label for label in X.columns if str(label) in left_out]
+    if unseen:
+        X = X.copy(deep=False)
+        X[unseen] = np.nan
     present = set(map(str, X.columns))
     absent = [one.name for one in schema.columns if str(one.name) not in present]
     if not absent or not all(str(name) in left_out for name in absent):
@@ -180,7 +184,8 @@ def follow(X: Any, schema: Schema, ingest: Ingest | None = None) -> Any:
         return X
     names = [column.name for column in schema.columns]
     frame = X.set_axis(names, axis=1) if is_frame else pd.DataFrame(X, columns=names)
-    conformed = conform(frame.infer_objects() if not is_frame else frame, schema)
+    with_gaps = with_gaps_by_texts(frame if is_frame else frame.infer_objects(), schema)
+    conformed = conform(with_gaps, schema)
     if made_by is not None:
         return make_columns(conformed, made_by)
     if schema.is_named:

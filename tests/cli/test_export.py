@@ -67,6 +67,26 @@ def test_a_model_of_numbers_and_text_is_kept(run: Run, tmp_path: Path) -> None:
     assert chances[:, 1] == pytest.approx(told["probability_yes"].to_numpy(), abs=1e-4)
 
 
+ODD = {"a": "petal length (cm)", "b": "ä€", "city": "a.b", "more": "a_b", "last": "1", "l": "label"}
+
+
+def test_inputs_have_the_names_of_the_columns(run: Run, tmp_path: Path) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    frame = table().assign(more=lambda f: f["b"] ** 2, last=lambda f: -f["a"], l=1.5 * table()["b"])
+    frame["day"] = pd.date_range("2020-01-01", periods=len(frame)).astype(str)
+    frame = frame.rename(columns=ODD)
+    fit(run, frame, "logistic_regression", "buys")
+    done = run("export", "RUN", "--onnx", "model.onnx")
+    assert done.code == 0, done.err
+    session = runtime.InferenceSession("model.onnx")
+    names = {one.name for one in session.get_inputs()}
+    assert names >= set(ODD.values()) - {"label"}
+    assert "label1" in names  # "label" is what the model answers
+    assert any(name.startswith("day.") for name in names)
+    assert "petal length (cm) (float" in done.out
+
+
 def test_a_regression_of_numbers_alone_is_kept(run: Run, tmp_path: Path) -> None:
     runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")

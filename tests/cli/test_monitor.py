@@ -12,7 +12,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm import AutomlAdmmError, AutoMLClassifier, LimitWarning, monitor
+from automl_admm import (
+    AutomlAdmmError,
+    AutoMLClassifier,
+    AutoMLRegressor,
+    LimitWarning,
+    monitor,
+)
+from automl_admm.certify.watching import State
+from automl_admm.core.errors import DataError
 
 Run = Callable[..., Any]
 
@@ -282,3 +290,75 @@ def test_labels_that_are_dates_are_known_in_whatever_unit(tmp_path: Path) -> Non
         found = monitor(tmp_path / "RUN", frame.iloc[: 100 if unit == "s" else None][::-1][:100])
         assert found.is_labelled
         assert found.alarms == ("limit recall >= 0.6 is broken",)
+
+
+def prices(rows: int, seed: int, more: float = 0.0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    size = rng.normal(size=rows)
+    return pd.DataFrame(
+        {"size": size, "price": (10 * size + more + rng.normal(size=rows)).round(3)}
+    )
+
+
+@pytest.fixture(scope="module")
+def priced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, rows = tmp_path_factory.mktemp("priced") / "RUN", prices(200, 0)
+    AutoMLRegressor(
+        grammar="tiny",
+        cv=2,
+        max_evaluations=2,
+        executor="inline",
+        random_state=0,
+        constraints=["mae <= 2"],
+        work_dir=folder,
+    ).fit(rows[["size"]], rows["price"])
+    return folder
+
+
+def with_comma(price: float) -> str:
+    return str(price).replace(".", ",")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda y: y.map(with_comma), r"row 0 .*: the target 'price' holds .*, which is no plain"),
+        (lambda y: y.map("${}".format), "which is no plain number"),
+        (
+            lambda y: pd.Series(["x", *y[1:].map(str)]),
+            "'price' holds 'x', which is no plain",
+        ),
+        (lambda y: y.where(y.index != 3, np.inf), "infinite .* in 1 of 100 rows, first in row 3"),
+        (lambda y: pd.Series(pd.date_range("2020", periods=len(y))), "which is no plain number"),
+    ],
+)
+def test_a_target_that_is_no_quantity_is_refused_and_no_look_is_written(
+    priced: Path, tmp_path: Path, wrong: Any, said: str
+) -> None:
+    shutil.copytree(priced, tmp_path / "RUN")
+    rows = prices(100, 1, more=500.0)
+    with pytest.raises(DataError, match=said):
+        monitor(tmp_path / "RUN", rows.assign(price=wrong(rows["price"])))
+    assert not list((tmp_path / "RUN").glob("monitoring/look-*"))
+    found = monitor(tmp_path / "RUN", rows.assign(price=rows["price"].map(str)))
+    assert found.alarms == ("limit mae <= 2 is broken",)
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "int8", object, "Int64", "Float64"])
+def test_whole_numbers_are_the_classes_in_any_type_of_number(tmp_path: Path, kind: Any) -> None:
+    rows = people(300, 0).assign(buys=lambda frame: (frame["buys"] == "yes").astype(int))
+    AutoMLClassifier(
+        grammar="tiny",
+        cv=2,
+        max_evaluations=1,
+        executor="inline",
+        random_state=0,
+        constraints=["fpr <= 0.9"],
+        work_dir=tmp_path / "RUN",
+    ).fit(rows[["age"]], rows["buys"])
+    later = people(100, 1).assign(buys=lambda frame: (frame["buys"] == "yes").astype(int))
+    later["buys"] = later["buys"].astype(kind)
+    found = monitor(tmp_path / "RUN", later[["age", "buys"]])
+    assert found.limits[0].state is not State.BROKEN
+    with pytest.raises(DataError, match="which is no class of the run"):
+        monitor(tmp_path / "RUN", later.assign(buys=later["buys"].astype(float) + 0.5))

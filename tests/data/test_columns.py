@@ -60,6 +60,7 @@ def test_the_task_is_told_by_the_target(y, task):
         ([1.0, np.nan], "regression", "missing in 1"),
         ([1.0, -np.inf], "regression", "infinite in 1 of 2"),
         ([1.0, -1e308], "regression", "beyond 1e.150, where no squared error is finite, in 1 of 2"),
+        ([1e-170, -2e-170], "regression", "differ by less than 1e-150"),
         (np.zeros((3, 2)), "regression", "one column"),
     ],
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 from automl_admm.core.errors import DataError, suggest
 from automl_admm.data.columns import check_names
-from automl_admm.data.conforming import Place, conform, has_sure_points
+from automl_admm.data.conforming import Place, conform, has_sure_points, with_gaps_by_texts
 from automl_admm.data.reading.csv_rows import (
     check_empty,
     check_lines,
@@ -28,7 +28,7 @@ from automl_admm.data.reading.formats import CSV, PARQUET, format_of, without_ro
 from automl_admm.data.reading.parquet_rows import row_batches, text_batches
 from automl_admm.data.reading.plain_files import PlainFile, plain_file
 from automl_admm.data.reading.tables import Manner, read_plain, tell_found, without_infinities
-from automl_admm.data.reading.typed_tables import place_of, with_gaps_by_texts, with_text_names
+from automl_admm.data.reading.typed_tables import place_of, with_text_names
 from automl_admm.data.table_schema import Schema
 
 # So many cells are held at a time, and the encoders may make some times as many of them.

@@ -7,18 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from automl_admm.core.errors import DataError
-from automl_admm.data.columns import plain_missing, with_columns
-from automl_admm.data.conforming import Place
+from automl_admm.data.columns import plain_missing
+from automl_admm.data.conforming import Place, with_gaps_by_texts
 from automl_admm.data.reading import lines_in_time, parquet_rows
 from automl_admm.data.reading.arff import read_header
 from automl_admm.data.reading.formats import ARFF, FEATHER, JSON_ARRAY, JSON_LINES, PARQUET, is_text
 from automl_admm.data.reading.json_records import JsonLines, read_array
 from automl_admm.data.reading.lines_in_time import LineTable, all_rows, line_of_row
 from automl_admm.data.reading.pieces import Piece
-from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema, content_of
+from automl_admm.data.table_schema import Schema
 from automl_admm.data.unique_names import UniqueNames
 
 NAMES = {PARQUET: "Parquet", FEATHER: "Feather"}
@@ -87,17 +85,3 @@ def _read_arrow(source: Path, form: str, pieces: Sequence[Piece] | None) -> Any:
 def with_text_names(frame: Any) -> Any:
     """Return a frame with plain columns and text names."""
     return plain_missing(frame).set_axis(list(map(str, frame.columns)), axis=1)
-
-
-def with_gaps_by_texts(frame: Any, schema: Schema) -> Any:
-    """Read texts such as NA as missing, unless they were values in training: as in a CSV file."""
-    known = schema.by_name()
-    columns = [_with_gaps(column, known.get(str(name))) for name, column in frame.items()]
-    return with_columns(frame, columns)
-
-
-def _with_gaps(column: Any, expected: Column | None) -> Any:
-    if expected is None or content_of(column) != "text":
-        return column
-    markers = MISSING_TEXTS.difference(expected.texts).intersection(column.unique())
-    return column.mask(column.isin(markers), np.nan) if markers else column

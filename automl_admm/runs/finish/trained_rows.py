@@ -11,7 +11,7 @@ import numpy as np
 
 from automl_admm.core.errors import DataError, StoreError
 from automl_admm.data.columns import check_columns, plain_missing
-from automl_admm.data.conforming import Place, conform, row_of
+from automl_admm.data.conforming import Place, conform, row_of, with_gaps_by_texts
 from automl_admm.data.ingest.applying import make_columns
 from automl_admm.data.ingest.records import Ingest, read_ingest
 from automl_admm.data.python_rows import plain_rows
@@ -22,7 +22,6 @@ from automl_admm.data.reading.tables import (
     read_table,
     without_infinities,
 )
-from automl_admm.data.reading.typed_tables import with_gaps_by_texts
 from automl_admm.data.table_schema import Schema, had_decimal_commas, read_schema
 from automl_admm.data.unique_names import with_unique_names
 from automl_admm.store.json_content import RESTORE

@@ -18,7 +18,7 @@ from automl_admm.core.errors import DataError, Remedy, StoreError
 from automl_admm.core.evidence import Evidence, Timing
 from automl_admm.core.read_only import own_frame
 from automl_admm.core.returned_evidence import as_evidence
-from automl_admm.data.columns import check_columns, refuse_in_target
+from automl_admm.data.columns import check_columns, quantities_of, refuse_in_target
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.fingerprints import Hashes
 from automl_admm.data.ingest.answers import PLAIN, read_answer, read_sensitive, read_target
@@ -28,7 +28,6 @@ from automl_admm.data.row_roles import NAMES, RoleColumns
 from automl_admm.data.sensitive import known_columns
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.build import predict_scores
-from automl_admm.pipelines.labels import text_of
 from automl_admm.pipelines.predictions.checks import turn
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.predictions.wrappers import Numbered
@@ -44,6 +43,7 @@ from automl_admm.runs.prepare.assembly import resolve_constraints
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.prepare.set_aside import CALLS, trial_rows
 from automl_admm.runs.provenance import hash_table, machine
+from automl_admm.runs.saved.label_numbers import number_labels
 from automl_admm.runs.session.written_limits import limit_as_text, with_its_groups
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
@@ -139,9 +139,12 @@ class CertifiedRun:
         return read
 
     def _target(self, column: Any, place: Place) -> Any:
-        """Return the values of the target; raise on the first row without one."""
+        """Return the values of the target; raise on the first row without one, or no number."""
         refuse_in_target(column.isna(), f"the target '{column.name}' is missing", place)
-        return read_target(column, self._answers, place).to_numpy()
+        values = read_target(column, self._answers, place).to_numpy()
+        if self.manifest["classes"] is not None:
+            return values
+        return quantities_of(values, f"the target '{column.name}'", place)
 
     def taken_in(self, frame: Any, place: Place = row_of) -> TakenIn:
         """The features of rows, and the table that the model is given."""
@@ -187,7 +190,7 @@ class CertifiedRun:
             reason = f"'{self.folder.model_manifest}' has no class '{positive}' to be positive."
             raise StoreError(reason)
         classes = np.asarray(self.pipeline.classes_)
-        numbers = _numbered(labels, names, self.settings["target"], place)
+        numbers = number_labels(labels, names, self.settings["target"], place)
         if len(names) == 2 and positive == names[0]:
             return classes[::-1], 1 - numbers
         return classes, numbers
@@ -304,19 +307,6 @@ def read_rows_aside(folder: RunFolder) -> RowsAside:
 
 def _places_by_index(place: Place, index: Any) -> Place:
     return lambda number: place(int(index[number]))
-
-
-def _numbered(labels: Any, classes: Sequence[str], target: str, place: Place) -> Any:
-    """The numbers of labels, by their names in the manifest."""
-    numbers = {name: number for number, name in enumerate(classes)}
-    # Older versions wrote dates in other words.
-    found = [numbers.get(text_of(label), numbers.get(str(label), -1)) for label in labels]
-    if -1 in found:
-        row = found.index(-1)
-        said = f"{place(row)}: column '{target}' holds '{labels[row]}'"
-        hint = f"Its classes are: {', '.join(classes)}."
-        raise DataError(f"{said}, which is no class of the run.", hint=hint)
-    return np.array(found, dtype=np.intp)
 
 
 def write_rows_aside(

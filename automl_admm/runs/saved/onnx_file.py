@@ -13,6 +13,7 @@ import numpy as np
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.runs.finish.model_file import rows_for_the_model
+from automl_admm.runs.saved.onnx_inputs import name_inputs
 from automl_admm.runs.saved.onnx_outputs import add_outputs, inside
 from automl_admm.runs.saved.onnx_refusal import refusal_of, refusal_of_gaps
 
@@ -165,6 +166,7 @@ def _as_onnx(model: Any, feeds: Mapping[str, Any]) -> bytes:
         inputs = [(JOINED, next(iter(types.values()))([None, len(types)]))]
     options = {"zipmap": False} if hasattr(model, "classes_") else None
     found = to_onnx(inside(model), initial_types=inputs, options=options, target_opset=OPSET)
+    name_inputs(found.graph, [name for name, _ in inputs])
     add_outputs(found.graph, model)
     return bytes(found.SerializeToString())
 
@@ -206,10 +208,11 @@ def _answers(content: bytes, feeds: Mapping[str, Any]) -> list[Any]:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     wanted = [one.name for one in session.get_inputs()]
-    given: Mapping[str, Any] = feeds
+    values = list(feeds.values())
     if wanted == [JOINED]:
-        given = {JOINED: np.hstack(list(feeds.values()))}
-    return list(session.run(None, dict(given)))
+        values = [np.hstack(values)]
+    # By their order: the converter may have named one otherwise.
+    return list(session.run(None, dict(zip(wanted, values, strict=True))))
 
 
 def has_truth_values(model: Any) -> bool:

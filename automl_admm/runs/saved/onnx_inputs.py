@@ -1,0 +1,44 @@
+"""The inputs of a graph in ONNX, under the names of the user's columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+
+def name_inputs(graph: Any, names: Sequence[str]) -> None:
+    """Give the inputs of a graph these names, in their order.
+
+    The converter makes identifiers of them: "petal length (cm)" becomes "petal_length__cm_". A
+    column that is named as a result inside of the graph, such as "label", keeps the converter's.
+    """
+    taken = set(_results(graph))
+    pairs = zip(graph.input, names, strict=True)
+    renamed = {one.name: name for one, name in pairs if name not in taken}
+    for one in graph.input:
+        one.name = renamed.get(one.name, one.name)
+    _rename(graph, renamed)
+
+
+def _inner(node: Any) -> Iterator[Any]:
+    """Yield the graphs inside of a node."""
+    for attribute in node.attribute:
+        yield from (attribute.g, *attribute.graphs)
+
+
+def _results(graph: Any) -> Iterator[str]:
+    """Yield the names of everything that a graph computes or holds."""
+    yield from (one.name for one in graph.initializer)
+    for node in graph.node:
+        yield from node.output
+        for inner in _inner(node):
+            yield from (one.name for one in inner.input)
+            yield from _results(inner)
+
+
+def _rename(graph: Any, renamed: Mapping[str, str]) -> None:
+    """Let all nodes of a graph, and of the graphs inside of them, take the renamed inputs."""
+    for node in graph.node:
+        node.input[:] = [renamed.get(name, name) for name in node.input]
+        for inner in _inner(node):
+            _rename(inner, renamed)
