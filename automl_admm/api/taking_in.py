@@ -15,7 +15,7 @@ from automl_admm.data.python_rows import plain_target
 from automl_admm.data.python_tables import as_table
 from automl_admm.data.row_portions import take_rows
 from automl_admm.data.row_roles import columns_given
-from automl_admm.data.sensitive import as_frame
+from automl_admm.data.sensitive import as_frame, tell_others
 from automl_admm.data.unique_names import with_unique_names
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.decision_summary import (
@@ -63,6 +63,8 @@ def take_in(
     columns = columns_given(target, *roles)
     if sensitive is not None:
         sensitive = as_frame(sensitive, len(target))
+        if told := tell_others(sensitive, X):
+            warnings.warn(told, UserWarning, stacklevel=TO_CALLER)
     config = replace(config, searched_rows=asked_before(config).get("searched_rows"))
     portion = portion_of(config, X, target)
     if portion is None:

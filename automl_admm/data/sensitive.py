@@ -49,6 +49,29 @@ def as_frame(given: Any, rows: int) -> Any:
     return frame.reset_index(drop=True).set_axis(names, axis=1)
 
 
+def tell_others(sensitive: Any, X: Any) -> str | None:
+    """Say which sensitive columns have the name of a column of X with other values."""
+    features = {str(name): place for place, name in enumerate(getattr(X, "columns", ()))}
+    others = [
+        name
+        for name in sensitive.columns
+        if name in features and not _are_alike(sensitive[name], X.iloc[:, features[name]])
+    ]
+    if not others:
+        return None
+    named = " and ".join(f"'{name}'" for name in others)
+    return (
+        f"sensitive_features has {named} with other values than X: limits go by those of "
+        "sensitive_features, and a file of later rows can have one column of a name. Rename one."
+    )
+
+
+def _are_alike(one: Any, other: Any) -> bool:
+    """Return True if two columns have the same cells, whatever their types."""
+    values, others = (column.astype(object).reset_index(drop=True) for column in (one, other))
+    return bool(((values == others) | (values.isna() & others.isna())).all())
+
+
 def _of_pandas(given: Any) -> Any:
     """Return a frame or a column of polars or Arrow as one of pandas, under its names."""
     if type(given).__module__.partition(".")[0] == "polars" and not hasattr(given, "columns"):

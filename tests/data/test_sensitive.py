@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from automl_admm.core.errors import DataError
-from automl_admm.data.sensitive import as_frame, known_columns, set_aside
+from automl_admm.data.sensitive import as_frame, known_columns, set_aside, tell_others
 
 FRAME = pd.DataFrame({"sex": ["f", "m"], "age": [30, 40], "income": [1.0, 2.0]})
 
@@ -64,3 +64,13 @@ def test_limits_see_sensitive_columns_and_those_of_x_that_they_name() -> None:
     assert known_columns(None, np.zeros((3, 2)), []).shape == (3, 0)
     with pytest.raises(DataError, match=r"'agee'.*Did you mean 'age'"):
         known_columns(None, X, ["agee"])
+
+
+def test_a_column_of_the_same_name_and_other_values_is_told() -> None:
+    X = pd.DataFrame({"sex": ["f", None, "m"], "age": [20, 30, 40]})
+    alike = as_frame({"sex": ["f", None, "m"], "age": [20.0, 30.0, 40.0], "town": list("abc")}, 3)
+    assert tell_others(alike, X) is None
+    told = tell_others(as_frame({"sex": ["f", "f", "m"], "age": ["young", "old", "old"]}, 3), X)
+    assert told is not None
+    assert told.startswith("sensitive_features has 'sex' and 'age' with other values than X")
+    assert tell_others(alike, X.to_numpy()) is None
