@@ -73,3 +73,30 @@ def test_importances_take_labels_in_a_column() -> None:
     with pytest.warns(DataConversionWarning):
         found = search.permutation_importances(FRAME, LABELS[:, None], random_state=0)
     pd.testing.assert_frame_equal(found, expected)
+
+
+@pytest.mark.parametrize("value", ["x", pd.Timestamp("2020"), True, None])
+def test_a_column_that_was_left_out_may_hold_anything(value: object, tmp_path: Path) -> None:
+    given = FRAME.assign(same=1, row=np.arange(ROWS))
+    search = fitted(given, LABELS, work_dir=tmp_path / "run")
+    loaded = automl_admm.load(tmp_path / "run")
+    expected = search.predict_proba(given)
+    for name in ("same", "row"):
+        for model in (search, loaded):
+            found = model.predict_proba(given.assign(**{name: value}))
+            np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore::automl_admm.core.errors.NewValuesWarning")
+@pytest.mark.parametrize("empty", ["", "NA", "nan", "?", "None"])
+def test_texts_for_nothing_are_gaps_for_the_estimator_as_for_load(
+    empty: str, tmp_path: Path
+) -> None:
+    search = fitted(FRAME, LABELS, work_dir=tmp_path / "run")
+    loaded = automl_admm.load(tmp_path / "run")
+    gaps = FRAME["x"] > 1
+    texts = FRAME.assign(x=FRAME["x"].map(str).mask(gaps, empty), k=empty)
+    plain = FRAME.assign(x=FRAME["x"].mask(gaps), k=None)
+    expected = loaded.predict_proba(plain)
+    for model in (search, loaded):
+        np.testing.assert_array_equal(model.predict_proba(texts), expected)
