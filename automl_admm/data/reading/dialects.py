@@ -121,11 +121,6 @@ def beginning(path: Path) -> tuple[str, bool]:
         is_cut = bool(file.read(1))
     if is_cut and len(content) >= LONGEST_SAMPLE and not END_OF_LINE.search(content):
         raise DataError(f"{path} has no end of a line in its first 16 MB: it is no table.")
-    if b"\r" in content and b"\n" not in content:
-        raise DataError(
-            f"the lines of {path} end with carriage returns alone.",
-            hint=f"Write line feeds: tr '\\r' '\\n' < {path} > new.csv",
-        )
     return content.decode("utf-8-sig", "replace"), is_cut
 
 

@@ -74,12 +74,6 @@ def test_what_may_be_two_things_is_refused(text: str, said: str, tmp_path: Path)
         read(text, tmp_path)
 
 
-def test_lines_that_end_with_carriage_returns_alone_are_told(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_bytes(b"a,b\r1,yes\r2,no\r")
-    with pytest.raises(DataError, match="end with carriage returns alone"):
-        read_table(tmp_path / "t.csv")
-
-
 def test_what_is_open_is_read_as_the_user_says(tmp_path: Path) -> None:
     assert list(read("a,b;c\n1,2;3\n", tmp_path, separator="comma")[0]) == ["a", "b;c"]
     assert list(read("a,b;c\n1,2;3\n", tmp_path, separator=";")[0]) == ["a,b", "c"]
