@@ -8,13 +8,15 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from functools import partial
 from queue import Empty
 from typing import Any
 
 import pluggy
 
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.messages import say_error
 from automl_admm.plugins.event_hooks import EVENT_HOOKS
 from automl_admm.search.guard.guard import LONGEST_CALL, SHARE_OF_TIME_LEFT, Helper
@@ -87,7 +89,8 @@ class Observers:
         """The answer, if there is one."""
         patience = self._hurry.patience()
         # What the caller has set for its own context holds for its callbacks, too.
-        call = partial(copy_context().run, partial(observer.hooks[hook], **arguments))
+        shown = {name: _own(value) for name, value in arguments.items()}
+        call = partial(copy_context().run, partial(observer.hooks[hook], **shown))
         begun = time.monotonic()
         try:
             answer, problem = observer.helper.call(call, patience, self._hurry.is_interrupted)
@@ -108,6 +111,13 @@ class Observers:
         logger.debug("what observer '%s' raised", observer.name, exc_info=problem)
         del observer.hooks[hook]
         return []
+
+
+def _own(value: Any) -> Any:
+    """Return a copy of an evaluation, for an observer that may change it; others as they are."""
+    if not isinstance(value, Evaluation):
+        return value
+    return replace(value, details=deepcopy(dict(value.details)))
 
 
 def _registered(manager: pluggy.PluginManager) -> Iterable[_Observer]:

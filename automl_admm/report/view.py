@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.report.rows.given import GivenRows, RowsAsked, read_given
 from automl_admm.report.searched import Searched
 from automl_admm.report.shown import DETAILS_SHOWN, MODEL_SHOWN, RUN_SHOWN, demand_shown
+from automl_admm.runs.saved.own_certificate import is_of_the_model
 from automl_admm.runs.session.run_log import Log, read_log
 from automl_admm.runs.session.written_limits import read_moved
 from automl_admm.runs.standings import Standing
@@ -153,7 +153,7 @@ def read_view(path: Path, asked: RowsAsked | None = None) -> RunView:
     manifest = _manifest(folder)
     _demand_model(folder, content, manifest)
     certificate = _certificate(folder)
-    is_ours = certificate is not None and _is_of_the_model(folder, certificate, manifest)
+    is_ours = certificate is not None and is_of_the_model(folder, certificate, manifest)
     holder = read_holder(StoreFiles(folder.store).lock)
     return RunView(
         folder=folder,
@@ -207,16 +207,6 @@ def _demand_model(
 
 def _certificate(folder: RunFolder) -> Certificate | None:
     return read_certificate(folder.certificate) if folder.certificate.exists() else None
-
-
-def _is_of_the_model(
-    folder: RunFolder, certificate: Certificate, manifest: Mapping[str, Any] | None
-) -> bool:
-    """Return True if the certificate is the model's own, unchanged, with the run's limits."""
-    if manifest is None or certificate.model_sha256 != manifest["sha256"]:
-        return False
-    written = hashlib.sha256(read_file(folder.certificate)).hexdigest()
-    return bool(manifest.get("certificate_sha256") in (None, written))
 
 
 def _text(path: Path) -> str | None:

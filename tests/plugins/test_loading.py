@@ -5,11 +5,14 @@ import threading
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
+from typing import Any
 
 import pytest
 
 from automl_admm import hookimpl
 from automl_admm.core.errors import PluginError
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.space import Candidate, Selection
 from automl_admm.plugins.loading import OURS, Plugins, PluginSource, discover, load_plugins
 from automl_admm.plugins.observers import Hurry, Observers
 from automl_admm.plugins.records import (
@@ -331,6 +334,33 @@ def test_a_plain_object_may_observe_one_run() -> None:
         observers.tell("should_stop", info=None, evaluations=n, incumbent=None) for n in (3, 4)
     ]
     assert answers == [[False], [True]]
+
+
+def test_what_an_observer_changes_is_its_own() -> None:
+    class Clearing:
+        def evaluation_finished(self, evaluation: Any) -> None:
+            evaluation.details["decisions"].clear()
+            evaluation.details.clear()
+            object.__setattr__(evaluation, "loss", -5.0)
+
+        def should_stop(self, incumbent: Any) -> bool:
+            incumbent.details.clear()
+            return False
+
+    known = {"threshold": 0.3, "decisions": {"recall": 0.5}}
+    candidate = Candidate(Selection(()), ())
+    best = Evaluation(1, "key", candidate, Status.SUCCESS, loss=0.2, details=known)
+    seen: list[Any] = []
+
+    class Seeing:
+        def evaluation_finished(self, evaluation: Any) -> None:
+            seen.append(evaluation)
+
+    observers = Observers(load_plugins(sources=()).manager, (Clearing(), Seeing()))
+    observers.tell("evaluation_finished", info=None, evaluation=best)
+    assert observers.tell("should_stop", info=None, evaluations=1, incumbent=best) == [False]
+    assert (best.loss, best.details) == (0.2, {"threshold": 0.3, "decisions": {"recall": 0.5}})
+    assert seen == [best]
 
 
 class Hanging:

@@ -21,6 +21,7 @@ from automl_admm.report.shipped import tell_shipped_thresholds
 from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.runs.finish.of_folds import read_of_folds
 from automl_admm.runs.finish.passed_over import read_passed_over
+from automl_admm.runs.saved.own_certificate import is_of_the_model
 from automl_admm.runs.session.run_log import Log, read_log
 from automl_admm.runs.standings import Standing, standings
 from automl_admm.store.export import csv_line, finite_only
@@ -137,7 +138,7 @@ def _show(board: Board, log: Log, folder: RunFolder, left: int) -> None:
     if best is not None and by_class:
         say(in_a_line(f"#{best.evaluation.number} weighs classes: {by_class}"))
     if folder.certificate.exists():
-        _print_certificate(read_certificate(folder.certificate))
+        _print_certificate(folder, read_certificate(folder.certificate))
     counted = Counter(evaluation.ending for evaluation in log.evaluations)
     say(", ".join(f"{number} {status}" for status, number in counted.most_common()))
 
@@ -176,8 +177,11 @@ def _shipped_ensemble(folder: RunFolder, log: Log) -> Iterator[str]:
         yield f"what shipped is an ensemble with {score}: {'; '.join(ensemble.shares())}"
 
 
-def _print_certificate(certificate: Certificate) -> None:
+def _print_certificate(folder: RunFolder, certificate: Certificate) -> None:
     """Print the limits of the shipped pipeline on the rows set aside."""
+    if not is_of_the_model(folder, certificate, _manifest(folder)):
+        say("the certificate here is not that of the model in the folder, as it was written")
+        return
     say("what shipped, on rows set aside:")
     rows = [
         (

@@ -240,5 +240,8 @@ def seconds_used(folder: RunFolder) -> float:
     content = folder.read(folder.settings)
     stretches: Sequence[Stretch] = _stretches(content, folder)
     if not folder.store.exists():
-        raise StoreError(f"'{folder.path}' holds no store.", hint="Begin the run anew.")
+        raise StoreError(
+            f"'{folder.path}' holds no store.",
+            hint=f"`automl-admm store repair {folder.path}` saves what can be read.",
+        )
     return sum(stretch.seconds or 0.0 for stretch in stretches)

@@ -41,7 +41,7 @@ def _events(title: str, search: Search) -> Search:
         return (yield from search)
     except AutomlAdmmError:
         raise
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:  # no plugin decides when the program ends
         raise PluginError(f"{title} failed: {say_error(problem)}.") from problem
 
 

@@ -61,6 +61,18 @@ def test_a_statement_holds_in_another_process_and_place(run: Path, statement: Pa
     assert refused.stderr.count("\n") == 1
 
 
+def test_nothing_claims_a_certificate_of_another_model(run: Path, statement: Path) -> None:
+    (run / "model.skops").write_bytes((run / "model.skops").read_bytes() + b" ")
+    view = read_view(run)
+    assert view.is_foreign
+    assert view.certificate is None
+    with pytest.raises(StoreError, match="is not that of its model"):
+        write_audit(read_saved_run(run), str(run.parent / "again"))
+    board = run_program("leaderboard", run)
+    assert "the certificate here is not that of the model in the folder" in board.stdout
+    assert "certified:" not in board.stdout
+
+
 def changed(name: str) -> Callable[[Path], object]:
     return lambda run: (run / name).write_bytes((run / name).read_bytes() + b" ")
 

@@ -24,6 +24,11 @@ def raises() -> Iterator[Any]:
     raise ZeroDivisionError("a share of nothing")
 
 
+def exits() -> Iterator[Any]:
+    yield Proposal(START, "start")
+    raise SystemExit(0)
+
+
 def refuses() -> Iterator[Any]:
     yield Proposal(START, "start")
     raise ConfigurationError("no.")
@@ -56,6 +61,7 @@ def exhaust(events: Search) -> None:
     ("make", "says"),
     [
         (raises, "it failed: ZeroDivisionError: a share of nothing."),
+        (exits, "it failed: SystemExit: 0."),
         (waits, "it waits for results, but nothing is being evaluated."),
         (says_a_number, "it yielded 3, no Proposal, WAIT or AdmmState."),
         (proposes_values, "it yielded Proposal("),
