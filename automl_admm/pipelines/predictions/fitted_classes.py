@@ -44,8 +44,15 @@ def check_labels(remembered: Remembered, rows: Table) -> None:
     if rows.classes is None or remembered.is_known:
         return
     try:
-        number_labels(remembered.first_labels(rows.X, ROWS_ASKED), rows.classes)
+        _check_first(np.asarray(remembered.first_labels(rows.X, ROWS_ASKED)), rows)
     except InvalidOutcome as problem:
         name, _ = remembered.steps[-1]
         due = f"predict of component '{name}' has to return labels of the target"
         raise InvalidOutcome(f"{due}, {list_labels(rows.classes)}: {problem}") from problem
+
+
+def _check_first(labels: Any, rows: Table) -> None:
+    asked = min(ROWS_ASKED, len(rows.y))
+    if labels.shape != (asked,):
+        raise InvalidOutcome(f"it returned the shape {labels.shape} for {asked} rows")
+    number_labels(labels, rows.classes)

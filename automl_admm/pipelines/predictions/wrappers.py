@@ -95,7 +95,10 @@ class Remembered:
         """Return what the last step is given; the same rows are transformed only once."""
         rows, transformed = self._transformed
         if rows is not X:
-            transformed = self._front.transform(own_frame(X))
+            transformed = own_frame(X)
+            # Step by step: a pipeline that ends in a step without a state counts as not fitted.
+            for _, step in self._front.steps:
+                transformed = step.transform(transformed)
             self._transformed = (X, transformed)
         return transformed
 

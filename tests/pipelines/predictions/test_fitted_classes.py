@@ -113,7 +113,30 @@ def test_numbers_in_place_of_labels_are_invalid(scaled: bool) -> None:
         check_labels(Remembered(fitted(rows, Numbering(), scaled)), rows)
 
 
+class Short(Foreign):
+    """Predicts a label too few."""
+
+    def predict(self, X: Any) -> Any:
+        return super().predict(X)[:-1]
+
+
+class Upright(Foreign):
+    """Predicts a column of labels."""
+
+    def predict(self, X: Any) -> Any:
+        return super().predict(X).reshape(-1, 1)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize(("model", "shape"), [(Short(), r"\(19,\)"), (Upright(), r"\(20, 1\)")])
+def test_labels_of_another_shape_are_invalid(model: Any, shape: str, scaled: bool) -> None:
+    rows = table("no", "yes")
+    with pytest.raises(InvalidOutcome, match=f"it returned the shape {shape} for 20 rows"):
+        check_labels(Remembered(fitted(rows, model, scaled)), rows)
+
+
 FAULTY = {
+    Short: "predict of component 'short' has to return labels of the target, 'no', 'yes': it ret",
     Nameless: "component 'nameless' has no classes_ after its fit",
     Turned: "the classes_ of component 'turned' are 'yes', 'no'",
     Numbering: "predict of component 'numbering' has to return labels of the target, 'no', 'yes': ",

@@ -60,6 +60,23 @@ def test_rows_are_transformed_once_for_all_responses(last: Any) -> None:
     assert Counting.calls == steps
 
 
+class Stateless(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Keeps nothing of its fit."""
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        return self
+
+    def transform(self, X: Any) -> Any:
+        return np.asarray(X) * 2
+
+
+@pytest.mark.parametrize("response", RESPONSES)
+def test_a_step_without_a_state_transforms_as_in_the_whole_pipeline(response: str) -> None:
+    pipeline = make_pipeline(StandardScaler(), Stateless(), LogisticRegression()).fit(X, Y)
+    found = getattr(Remembered(pipeline), response)(X)
+    assert (found == getattr(pipeline, response)(X)).all()
+
+
 def test_other_rows_are_transformed_anew() -> None:
     pipeline = make_pipeline(Counting(), LogisticRegression()).fit(X, Y)
     remembered, others = Remembered(pipeline), X[::-1].copy()
