@@ -113,6 +113,8 @@ def read_request(folder: RunFolder, changed: Mapping[str, Any]) -> RunConfig:
             f"the run in '{folder.path}' was given Python objects: {', '.join(objects)}.",
             hint="Fit again from Python with them, the same work_dir and warm_start=True.",
         )
+    if changed.get("grammar") is None and not folder.grammar.exists():
+        raise StoreError(f"'{folder.path}' holds no {folder.grammar.name}.", hint=RESTORE)
     said = checked_request(said, folder)
     # Older versions did not write every key: such a setting has its default.
     known = {name: said[name] for name in (*PLAIN, *OBJECTS, *WRITERS) if name in said}

@@ -347,3 +347,12 @@ def test_every_option_of_resume_is_taken(people: Path) -> None:
     assert back.refit == "folds"
     assert back.time_budget is not None
     assert 400.0 <= back.time_budget <= 500.0
+
+
+def test_a_folder_without_its_grammar_is_named_as_damaged(rows: Any, tmp_path: Path) -> None:
+    folder = written(RunConfig("tiny", max_evaluations=1), rows, tmp_path / "run")
+    folder.grammar.unlink()
+    with pytest.raises(StoreError, match=r"holds no grammar\.lark.* restore it, or fit again"):
+        read_request(folder, {})
+    other = tmp_path / "other.lark"
+    assert read_request(folder, {"grammar": other}).grammar == other
