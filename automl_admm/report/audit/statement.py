@@ -14,6 +14,7 @@ from typing import Any
 
 from automl_admm.core.errors import Remedy, StoreError
 from automl_admm.report.view import RunView, read_view
+from automl_admm.runs.saved.own_certificate import digest
 from automl_admm.store.json_content import anything as any_value
 from automl_admm.store.json_content import (
     mapping_of,
@@ -84,11 +85,6 @@ def canonical(content: Mapping[str, Any]) -> bytes:
     b'{"a":1.5,"b":null}'
     """
     return json.dumps(content, sort_keys=True, separators=(",", ":")).encode("ascii")
-
-
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    return hashlib.sha256(read_file(path)).hexdigest()
 
 
 def check_statement(run: Path, path: Path) -> Statement:
