@@ -35,7 +35,8 @@ from table_objective import table_of
 from table_runs import Ended, Method, run, tight_limits
 
 SHIPPED = "ADMM as shipped"
-COUNTS = (32, 64, 128, 256)
+COUNTS = (32, 64, 128, 256, 512)
+MOST = 256
 
 
 METHODS = {
@@ -69,7 +70,7 @@ class Job:
     table: str
     setting: str
     seed: int
-    most: int = COUNTS[-1]
+    most: int = MOST
 
     @property
     def key(self) -> str:
@@ -219,7 +220,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, required=True, help="a file of runs")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--settings", nargs="+", choices=SETTINGS, default=list(SETTINGS))
-    parser.add_argument("--most", type=int, choices=COUNTS, default=COUNTS[-1], help="evaluations")
+    parser.add_argument("--most", type=int, choices=COUNTS, default=MOST, help="evaluations")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--processes", type=int, default=1)
