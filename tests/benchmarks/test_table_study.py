@@ -21,8 +21,8 @@ def test_pairs_are_counted_with_ties_as_half_and_tests_are_corrected() -> None:
     shorter[:, -1] = np.nan
     rows = {row[0]: row for row in pair_rows({SHIPPED: ours, "worse": worse, "shorter": shorter})}
     assert rows["worse"][1].startswith("88%, 6/0/2 (p ")
-    # 0.0078 for 8 of 8; seven cells are tested, three of them at least as sure.
-    assert rows["worse"][2] == "100%, 8/0/0 (p 0.055)"
+    # 0.0078 for 8 of 8; nine cells are tested, four of them at least as sure.
+    assert rows["worse"][2] == "100%, 8/0/0 (p 0.07)"
     assert rows["shorter"][1] == "50%, 0/0/8 (p 1)"
     assert rows["shorter"][-1] == "-"
     assert regret_rows({"shorter": shorter + 0.0123})[0][1] == "1.23"
@@ -30,7 +30,7 @@ def test_pairs_are_counted_with_ties_as_half_and_tests_are_corrected() -> None:
 
 def test_a_run_is_kept_with_its_commit_and_not_made_again(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
-    job = Job("joint random", "default-ionosphere", "a tenth within", 3)
+    job = Job("joint random", "default-ionosphere", "a tenth within", 3, COUNTS[-1])
     path.write_text('["torn')
     table_study.make_runs([job], path, processes=1)
     table_study.make_runs([job], path, processes=1)
