@@ -2,47 +2,139 @@
 
 from __future__ import annotations
 
+import logging
+import math
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from functools import partial
+from queue import Empty
+from typing import Any
+
 from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.errors import AutomlAdmmError, PluginError
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.messages import say_error, say_value
 from automl_admm.core.space import Candidate
-from automl_admm.search.protocol import Proposal, Search, SearchProblem, Wait
+from automl_admm.search.guard.guard import GRACE, Helper
+from automl_admm.search.protocol import WAIT, Event, Proposal, Search, SearchProblem, Wait
 
-# A search may wait while nothing is evaluated, to let the driver look at its clock; not for ever.
+logger = logging.getLogger(__name__)
+
+# A search may wait while nothing is evaluated, to let the driver look at its clock, or propose what
+# is known; not for ever.
 MOST_IDLE = 10_000
 
 
 def checked_search(title: str, search: Search, problem: SearchProblem) -> Search:
     """Pass on the events of a search; raise PluginError with its title for what is none.
 
-    Without the check a strategy that waits for nothing would keep a run without a deadline for
-    ever.
+    Without the check a strategy that waits for nothing, or proposes what is known, would keep a run
+    without a deadline for ever, and one that never comes back any run.
     """
-    events = _events(title, search)
-    pending: set[str] = set()
-    idle, results = 0, None
-    while True:
-        try:
-            event = next(events) if results is None else events.send(results)
-        except StopIteration:
-            return
-        key = _key(title, event, problem)
-        idle = idle + 1 if key is None and not pending else 0
-        if idle > MOST_IDLE:
-            raise PluginError(f"{title} waits for results, but nothing is being evaluated.")
-        if key is not None:
-            pending.add(key)
-        results = yield event
-        pending.difference_update(evaluation.key for evaluation in results)
-
-
-def _events(title: str, search: Search) -> Search:
+    thinking = _Thinking(title, search, problem)
+    counted = _Counted(title, problem)
+    results: Sequence[Evaluation] | None = None
     try:
-        return (yield from search)
-    except AutomlAdmmError:
-        raise
-    except (Exception, SystemExit) as problem:  # no plugin decides when the program ends
-        raise PluginError(f"{title} failed: {say_error(problem)}.") from problem
+        while not counted.is_over:
+            event = thinking.go_on(results)
+            if event is None:
+                return
+            counted.count(event)
+            results = yield event
+            counted.receive(results)
+    finally:
+        thinking.end()
+
+
+@dataclass(eq=False)
+class _Counted:
+    """Own the count of events in a row that bring nothing new while nothing is evaluated."""
+
+    title: str
+    problem: SearchProblem
+    is_over: bool = False
+    _idle: int = 0
+    _seen: set[str] = field(default_factory=set)
+    _pending: set[str] = field(default_factory=set)
+
+    def count(self, event: Event) -> None:
+        """Count an event; raise if it is none, or one wait too many for nothing."""
+        key = _key(self.title, event, self.problem)
+        is_new = key is not None and key not in self._seen
+        self._idle = 0 if is_new or self._pending else self._idle + 1
+        if key is not None:
+            self._seen.add(key)
+            self._pending.add(key)
+        if self._idle <= MOST_IDLE:
+            return
+        if key is None:
+            told = f"{self.title} waits for results, but nothing is being evaluated."
+            raise PluginError(told)
+        told = "%s proposed nothing new %d times in a row: the search is over"
+        logger.warning(told, self.title, MOST_IDLE)
+        self.is_over = True
+
+    def receive(self, results: Sequence[Evaluation]) -> None:
+        """Note that evaluations have ended."""
+        self._pending.difference_update(evaluation.key for evaluation in results)
+
+
+@dataclass(eq=False)
+class _Thinking:
+    """Own the thread of a strategy: at the deadline one that does not come back is left there."""
+
+    title: str
+    search: Search
+    problem: SearchProblem
+    _helper: Helper = field(default_factory=lambda: Helper(_nothing, "strategy"))
+    _is_lost: bool = False
+
+    def go_on(self, results: Sequence[Evaluation] | None) -> Event | None:
+        """Return the next event, None at the end of the search.
+
+        After the deadline it is WAIT: the driver looks at its clock.
+        """
+        if self._is_lost:
+            return WAIT
+        step = partial(next, self.search) if results is None else partial(self.search.send, results)
+        try:
+            event, problem = self._call(step, self._seconds_left())
+        except Empty:
+            self._is_lost = True
+            logger.warning("%s was still thinking when the time ran out", self.title)
+            return WAIT
+        if isinstance(problem, StopIteration):
+            return None
+        if problem is None:
+            found: Event = event
+            return found
+        # No plugin decides when the program ends.
+        if isinstance(problem, AutomlAdmmError) or not isinstance(problem, Exception | SystemExit):
+            raise problem
+        raise PluginError(f"{self.title} failed: {say_error(problem)}.") from problem
+
+    def end(self) -> None:
+        """Let the search clean up, if it is not lost, and end the thread."""
+        if not self._is_lost:
+            try:
+                self._call(self.search.close, GRACE)
+            except Empty:
+                logger.debug("%s does not come to its end", self.title)
+        self._helper.stop()
+
+    def _call(self, step: Callable[[], Any], seconds: float) -> tuple[Any, BaseException | None]:
+        # What the caller has set for its own context holds for the strategy, too.
+        return self._helper.call(partial(copy_context().run, step), seconds)
+
+    def _seconds_left(self) -> float:
+        if self.problem.deadline is None:
+            return math.inf
+        return max(self.problem.deadline - self.problem.clock(), 0.0) + GRACE
+
+
+def _nothing() -> None:
+    return None
 
 
 def _key(title: str, event: object, problem: SearchProblem) -> str | None:

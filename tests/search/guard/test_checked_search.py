@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -51,6 +53,13 @@ def proposes_outside() -> Iterator[Any]:
     yield Proposal(Candidate(Selection(()), (0.1, 0.2)), "outside")
 
 
+def next_or_none(events: Search, results: list[Evaluation]) -> Any:
+    try:
+        return events.send(results)
+    except StopIteration:
+        return None
+
+
 def exhaust(events: Search) -> None:
     next(events)
     while True:
@@ -95,3 +104,64 @@ def test_waiting_for_what_is_evaluated_is_no_mistake() -> None:
         assert events.send([]) is WAIT
     with pytest.raises(StopIteration):
         events.send([Evaluation(1, PROBLEM.key(START), START, Status.SUCCESS, 0.5)])
+
+
+def test_a_strategy_that_proposes_what_is_known_for_ever_comes_to_an_end(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def repeats() -> Iterator[Any]:
+        while True:
+            yield Proposal(START, "again")
+
+    events = checked_search("it", repeats(), PROBLEM)
+    answer = Evaluation(1, PROBLEM.key(START), START, Status.SUCCESS, 0.5)
+    next(events)
+    answered = sum(1 for _ in iter(lambda: next_or_none(events, [answer]), None))
+    assert answered == 10_001
+    assert "it proposed nothing new 10000 times in a row: the search is over" in caplog.text
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_strategy_that_hangs_is_left_at_the_deadline(
+    begun: bool,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    cleaned: list[str] = []
+
+    def hangs() -> Iterator[Any]:
+        try:
+            if begun:
+                yield Proposal(START, "start")
+            while True:
+                time.sleep(0.01)
+        finally:
+            cleaned.append("up")
+
+    until = time.monotonic() + 0.2
+    timed = replace(PROBLEM, deadline=until, clock=time.monotonic)
+    events = checked_search("it", hangs(), timed)
+    if begun:
+        next(events)
+    assert (events.send([]) if begun else next(events)) is WAIT
+    assert time.monotonic() < until + 5.0
+    assert "it was still thinking when the time ran out" in caplog.text
+    assert events.send([]) is WAIT
+    events.close()
+    while not cleaned:
+        time.sleep(0.01)
+
+
+def test_a_strategy_is_closed_where_it_stands_and_its_last_words_are_not_heard() -> None:
+    ended: list[str] = []
+
+    def talks() -> Iterator[Any]:
+        try:
+            yield Proposal(START, "start")
+        finally:
+            ended.append("closed")
+            raise ValueError("no more")
+
+    events = checked_search("it", talks(), PROBLEM)
+    next(events)
+    events.close()
+    assert ended == ["closed"]
