@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from automl_admm.core.unknown_values import explain_unknown
 from automl_admm.data.spreads import spreads_of
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
-from automl_admm.plugins.foreign_calls import measured_by
+from automl_admm.plugins.foreign_calls import in_time, measured_by
 from automl_admm.plugins.records import (
     Constraint,
 )
@@ -146,8 +147,10 @@ def _name_class(name: str, labels: Sequence[object]) -> str:
     return f"Write '{measure}{{{one}}}{end}' for one class, {worst}, 'macro_{name}' for their mean."
 
 
-def try_on(constraints: Sequence[Constraint], parts: Sequence[TrialRows]) -> None:
-    """Measure perfect predictions on every validation part.
+def try_on(
+    constraints: Sequence[Constraint], parts: Sequence[TrialRows], deadline: float | None = None
+) -> None:
+    """Measure perfect predictions on every validation part, each limit until the deadline.
 
     A constraint without a value even then has none for any pipeline. Only statistical constraints
     are tried: the others need a pipeline, and there is none yet.
@@ -156,7 +159,7 @@ def try_on(constraints: Sequence[Constraint], parts: Sequence[TrialRows]) -> Non
     for number, part in enumerate(parts, start=1):
         evaluated = as_asked(right(part), tried) if tried else None
         for constraint in tried:
-            reason = _problem(constraint, evaluated)
+            reason = _problem(constraint, evaluated, deadline)
             if reason:
                 where = f" in fold {number} of {len(parts)}" if len(parts) > 1 else ""
                 raise DataError(
@@ -207,12 +210,15 @@ def as_asked(evaluated: EvaluatedPipeline, constraints: Iterable[Constraint]) ->
     return replace(evaluated, spreads=spreads_of(evaluated.X))
 
 
-def _problem(constraint: Constraint, evaluated: EvaluatedPipeline | None) -> str:
+def _problem(
+    constraint: Constraint, evaluated: EvaluatedPipeline | None, deadline: float | None
+) -> str:
     assert evaluated is not None  # noqa: S101 - there is something to try
     try:
         # scikit-learn warns of undefined metrics; the reason below says it in our words.
         with unheard_warnings():
-            return explain_unknown(measured_by(constraint.function, evaluated))
+            measure = partial(measured_by, constraint.function, evaluated)
+            return explain_unknown(in_time(measure, deadline))
     except AutomlAdmmError:
         raise
     except Exception as problem:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -8,8 +10,9 @@ import pandas as pd
 import pytest
 
 from automl_admm.core.evidence import Estimate
+from automl_admm.plugins import foreign_calls
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
-from automl_admm.plugins.foreign_calls import ExitError, measured_by, no_exit
+from automl_admm.plugins.foreign_calls import ExitError, in_time, measured_by, no_exit
 
 Y, FRAME = np.array([0, 1]), pd.DataFrame({"a": [1.0, 2.0]})
 EVALUATED = EvaluatedPipeline(None, FRAME, Y, Y, 0.0, 0.0, Y, sensitive=FRAME)
@@ -42,3 +45,27 @@ def test_a_function_has_frames_of_its_own_in_every_call() -> None:
         return found
 
     assert [measured_by(blanking, EVALUATED) for _ in range(2)] == [Estimate(6.0)] * 2
+
+
+def test_a_call_that_comes_back_in_time_is_as_it_would_be_here() -> None:
+    soon = time.monotonic() + 60.0
+    assert in_time(lambda: 3, soon) == 3
+    assert in_time(threading.current_thread, None) is threading.current_thread()
+    with pytest.raises(ZeroDivisionError):
+        in_time(lambda: 1 // 0, soon)
+
+
+def test_a_call_that_hangs_is_left_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreign_calls, "LEAST_SECONDS", 0.1)
+    ended = threading.Event()
+
+    def hangs() -> None:
+        try:
+            while True:
+                time.sleep(0.01)
+        finally:
+            ended.set()
+
+    with pytest.raises(TimeoutError, match=r"it did not come back within 0\.1 s"):
+        in_time(hangs, time.monotonic())
+    assert ended.wait(10.0), "the thread is broken off"

@@ -11,15 +11,19 @@ from automl_admm.constraints.dry_run import TrialRows
 from automl_admm.constraints.expected_evidence import imagine, imagine_one_class
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.limits import Limit
+from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.plugins.foreign_calls import in_time
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.set_aside import (
     Aside,
     Question,
     aim,
+    alike_rows,
     default_ledger,
     find_out_of_reach,
     plan_aside,
+    trial_rows,
 )
 from automl_admm.runs.prepare.shared_work import Known, SharedWork
 from automl_admm.runs.provenance import fingerprint, fingerprint_data, run_of
@@ -36,7 +40,19 @@ def aims_of(
     return aim(constraints, aside, Look.of(question.next_look, aside.risk))
 
 
-def plan_certificate(
+def aside_of(constraints: tuple[Constraint, ...], whole: Table, config: RunConfig) -> Aside:
+    """Return how many of the rows to set aside; a limit that hangs is left at the deadline."""
+    is_binary = whole.classes is not None and len(whole.classes) == 2
+    rows = trial_rows(alike_rows(whole, config.random_state))
+    plan = partial(_plan, constraints, rows, config, has_thresholds=is_binary)
+    try:
+        return in_time(plan, config.deadline)
+    except TimeoutError as problem:
+        message = f"a limit cannot be measured here: {problem}."
+        raise ConfigurationError(message, hint="Choose another limit.") from None
+
+
+def _plan(
     constraints: tuple[Constraint, ...], rows: TrialRows, config: RunConfig, *, has_thresholds: bool
 ) -> Aside:
     """Return how many rows to set aside; raise if no number of them can prove the limits."""

@@ -48,7 +48,7 @@ from automl_admm.runs.prepare.assembly import (
     plan_search,
     resolve_constraints,
 )
-from automl_admm.runs.prepare.certificate_plan import aims_of, plan_certificate, question_of
+from automl_admm.runs.prepare.certificate_plan import aims_of, aside_of, question_of
 from automl_admm.runs.prepare.column_costs import check_column_costs
 from automl_admm.runs.prepare.grammar_components import components_for
 from automl_admm.runs.prepare.ingesting import (
@@ -63,7 +63,6 @@ from automl_admm.runs.prepare.scoring_trial import check_scoring
 from automl_admm.runs.prepare.set_aside import (
     Aside,
     Question,
-    alike_rows,
     trial_rows,
 )
 from automl_admm.runs.prepare.shared_work import Known, share_work
@@ -229,9 +228,10 @@ def prepare(
     known = _learn(config, X, y, sensitive, columns)
     shared = share_work(known)
     work, taken, config = shared.work, known.taken, shared.config
-    caution = check_scoring(work)
+    caution = check_scoring(work, config.deadline)
     deal = first_deal(work.splits, config.cv)
-    try_on(work.constraints, [trial_rows(work.table.part(valid)) for _, valid in deal])
+    rows = [trial_rows(work.table.part(valid)) for _, valid in deal]
+    try_on(work.constraints, rows, config.deadline)
     question = question_of(known, shared, given)
     aims = aims_of(work.constraints, shared.aside, question)
     if config.work_dir is not None:
@@ -322,7 +322,7 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
         starts=starts,
         taken=taken,
         whole=whole,
-        aside=None if config.certify is None else _aside(constraints, whole, config),
+        aside=None if config.certify is None else aside_of(constraints, whole, config),
         sensitive=() if sensitive is None else tuple(map(str, sensitive.columns)),
     )
 
@@ -350,12 +350,6 @@ def _may_leave_gaps(constraint: Constraint) -> bool:
     """Return True if a limit may ask for predictions of rows with gaps that the data lack."""
     is_of_user = constraint.declared is None
     return constraint.asks_model or is_of_user
-
-
-def _aside(constraints: tuple[Constraint, ...], whole: Table, config: RunConfig) -> Aside:
-    is_binary = whole.classes is not None and len(whole.classes) == 2
-    rows = trial_rows(alike_rows(whole, config.random_state))
-    return plan_certificate(constraints, rows, config, has_thresholds=is_binary)
 
 
 def _grammar(config: RunConfig, context: BuildContext, plugins: Plugins) -> CompiledGrammar:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
-from automl_admm.core.errors import ConfigurationError, DataError, Remedy
+from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError, Remedy
 from automl_admm.core.messages import say_error
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.metric_trial import check_metric
@@ -14,14 +17,18 @@ from automl_admm.pipelines.metrics import demand_weights
 from automl_admm.pipelines.predictions.measured import score_of
 from automl_admm.pipelines.predictions.table_part import TablePart
 from automl_admm.pipelines.work import PipelineWork
+from automl_admm.plugins.foreign_calls import in_time
+
+ResultT = TypeVar("ResultT")
 
 # A constant model with such a score leaves pipelines hardly any room to differ in.
 MISLEADING = 0.9
 
 
-def check_scoring(work: PipelineWork) -> str | None:
+def check_scoring(work: PipelineWork, deadline: float | None = None) -> str | None:
     """Score a dummy on every validation part: its failure is a failure of every pipeline.
 
+    A metric that does not come back until the deadline fails.
     Return a line for users if the metric misleads: a constant model has nearly the best score.
     """
     from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -34,13 +41,7 @@ def check_scoring(work: PipelineWork) -> str | None:
         dummy = DummyClassifier(strategy="prior") if is_class else DummyRegressor()
         train = TablePart(work.table, places)
         dummy.fit(train.y[:, None], train.labels())  # whose features do not matter
-        try:
-            with unheard_warnings():
-                score = score_of(work.metric, dummy, valid)
-        except Exception as problem:
-            reason = say_error(problem)
-            message = f"metric '{work.metric.name}' cannot score this target: {reason}."
-            raise ConfigurationError(message, hint=Remedy("Choose another {scoring}.")) from problem
+        score = _tried(work, partial(score_of, work.metric, dummy, valid), deadline)
         if not math.isfinite(score) and _is_fault_of_metric(work, valid):
             raise ConfigurationError(
                 f"metric '{work.metric.name}' is {score} for a constant model on {len(valid.y)} "
@@ -56,9 +57,21 @@ def check_scoring(work: PipelineWork) -> str | None:
                 ),
             )
         scores.append(score)
-    with unheard_warnings():
-        check_metric(work.metric, parts[0])
+    _tried(work, partial(check_metric, work.metric, parts[0]), deadline)
     return _caution(work, sum(scores) / len(scores)) if is_class else None
+
+
+def _tried(work: PipelineWork, call: Callable[[], ResultT], deadline: float | None) -> ResultT:
+    """Call a metric; whatever it raises is told as its fault."""
+    try:
+        with unheard_warnings():
+            return in_time(call, deadline)
+    except AutomlAdmmError:
+        raise
+    except Exception as problem:
+        reason = say_error(problem)
+        message = f"metric '{work.metric.name}' cannot score this target: {reason}."
+        raise ConfigurationError(message, hint=Remedy("Choose another {scoring}.")) from problem
 
 
 def _is_fault_of_metric(work: PipelineWork, valid: TablePart) -> bool:
