@@ -96,6 +96,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         given = replace(taken, rows=rows, target=_named(target, y, rows))
         with started_early(config.executor, config.n_jobs) as server:
             outcome = self._run(replace(config, server=server), given)
+        self.__dict__.pop("best_pipeline_", None)  # what raises now leaves no earlier model
         if self.on_infeasible == "raise":
             demand_evaluated(outcome)
             demand_certified(outcome)

@@ -26,9 +26,10 @@ from automl_admm.cli.shared.screen import (
     say,
 )
 from automl_admm.cli.signals import INTERRUPTED, Interrupts
-from automl_admm.core.errors import NO_ROOM, AutomlAdmmError, StoreError, suggest
+from automl_admm.core.errors import NO_ROOM, AutomlAdmmError, PluginError, StoreError, suggest
+from automl_admm.core.messages import say_error
 from automl_admm.plugins.factories import expect, make
-from automl_admm.plugins.loading import Plugins, tell_skipped
+from automl_admm.plugins.loading import Plugins, is_ours, tell_skipped
 from automl_admm.plugins.records import CommandPlugin
 from automl_admm.plugins.registry import Registry
 from automl_admm.progress.visible_text import in_a_line
@@ -75,6 +76,21 @@ class PluginGroup(click.Group):
             return self._built(cmd_name)
         except AutomlAdmmError as problem:
             return BrokenCommand(cmd_name, problem)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an error in one of another package is told with its name."""
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.Abort, click.exceptions.Exit):
+            raise
+        except (AutomlAdmmError, OSError, OutputError):
+            raise
+        except Exception as problem:
+            name = ctx.invoked_subcommand
+            if name is None or name not in self.registry or is_ours(self.registry, name):
+                raise
+            title = self.registry.title(name)
+            raise PluginError(f"{title} failed: {say_error(problem)}.") from problem
 
     def _built(self, name: str) -> click.Command:
         title = self.registry.title(name)

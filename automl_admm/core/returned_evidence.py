@@ -19,17 +19,28 @@ from automl_admm.core.messages import say_value
 def as_evidence(found: object) -> Evidence:
     """Return a constraint function's result as evidence; a bare number is an estimate.
 
-    Anything else raises a TypeError that shows it. A number of NumPy or a text has no `value`.
+    Anything else raises a TypeError that shows it, and so does a number as a text.
     Counts that rows cannot have, in a rate or in a part of a comparison, raise a ValueError.
     """
     if isinstance(found, Evidence):
         _demand_counts(found)
         return found
+    return Estimate(as_number(found))
+
+
+def as_number(found: object) -> float:
+    """Return what a function gave as a number; anything else, a text of one, too, is a TypeError.
+
+    >>> as_number(True)
+    1.0
+    """
     try:
-        # Not isinstance: NumPy's numbers are numbers, too.
-        return Estimate(float(found))  # type: ignore[arg-type]
+        # Not isinstance of a number: NumPy's numbers are numbers, too.
+        if not isinstance(found, str | bytes):
+            return float(found)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise TypeError(f"it returned {say_value(found)} where a number is due") from None
+        pass
+    raise TypeError(f"it returned {say_value(found)} where a number is due")
 
 
 def _demand_counts(evidence: Evidence) -> None:

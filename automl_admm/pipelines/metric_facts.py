@@ -73,10 +73,11 @@ def _facts(name: str, summary: str, provider: str, scorer: Any) -> MetricFacts:
     needs = UNKNOWN if response is None else NEEDS.get(str(response), "scores")
     negated = getattr(scorer, "_sign", 1) < 0
     weights = takes_weights(scorer)
-    return MetricFacts(name, summary, provider, _target(scorer), needs, negated, weights)
+    return MetricFacts(name, summary, provider, target_of(scorer), needs, negated, weights)
 
 
-def _target(scorer: Any) -> str:
+def target_of(scorer: Any) -> str:
+    """Return the kind of target that a scorer is for, as in `MetricFacts`."""
     module = getattr(_function(scorer), "__module__", "") or ""
     if not module.startswith("sklearn.metrics."):
         return UNKNOWN

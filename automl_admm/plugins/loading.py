@@ -308,7 +308,7 @@ def _add_all(plugins: Plugins, records: Sequence[tuple[str, Any]], source: Plugi
     counts = Counter((registry, record.name) for registry, record in claims)
     doubled = [(r, name) for (r, name), count in counts.items() if count > 1 or name in r]
     for registry, name in doubled:
-        if name in registry and not _is_ours(registry, name):
+        if name in registry and not is_ours(registry, name):
             registry.withhold(name, source.provider, source.name)
     if doubled:
         registry, name = doubled[0]
@@ -322,7 +322,7 @@ def _refuse_taken(
 ) -> None:
     """Raise for the name of a measure of scikit-learn, or of a comparison by one of ours."""
     limits = plugins.constraints
-    ours = limits.without([one.name for one in limits if not _is_ours(limits, one.name)])
+    ours = limits.without([one.name for one in limits if not is_ours(limits, one.name)])
     for hook, record in records:
         owner = taken_by(hook, record.name, ours)
         if owner is not None:
@@ -330,7 +330,8 @@ def _refuse_taken(
             raise registry.doubled(record.name, source.provider, source.name, owner)
 
 
-def _is_ours(registry: Registry[Any], name: str) -> bool:
+def is_ours(registry: Registry[Any], name: str) -> bool:
+    """Return True if this package provides a name."""
     return registry.provider(name).partition(" ")[0] == OURS
 
 

@@ -163,10 +163,11 @@ def drive_black_box(
     tell = teller(config, problem, box.plugins, past)
     with temporary_folder("automl-admm-") as scratch:
         executor = build_executor(config, box.plugins, work, scratch)
+        dispatch = Dispatcher(executor, title_of_executor(config, box.plugins))
         try:
             with deferral_for(executor, config.interrupts) as interrupts:
                 desk = Desk(
-                    Dispatcher(executor, title_of_executor(config, box.plugins)),
+                    dispatch,
                     store,
                     budget_of(config, Reserve()),
                     tell,
@@ -176,7 +177,7 @@ def drive_black_box(
                 )
                 result = run_search(config, searcher, problem, desk)
         finally:
-            executor.close()
+            dispatch.close()
     if result.best is not None:
         tell("run_finished", result=result)
     return result

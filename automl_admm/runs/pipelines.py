@@ -68,8 +68,8 @@ def _run(session: Session) -> PipelineResult:
     ledger = Ledger(config.begun)
     work = replace(prepared.work, first=prepared.first)
     executor = build_executor(config, prepared.plugins, work, session.scratch)
+    dispatch = Dispatcher(executor, title_of_executor(config, prepared.plugins))
     try:
-        dispatch = Dispatcher(executor, title_of_executor(config, prepared.plugins))
         if not session.past.evaluations:
             session = _with_numbers(session, dispatch)
         with deferral_for(executor, config.interrupts) as interrupts:
@@ -77,7 +77,7 @@ def _run(session: Session) -> PipelineResult:
             desk = _desk(session, dispatch, ledger, interrupts, kept, ways)
             outcome = _search_and_conclude(session, desk, kept, ways)
     finally:
-        executor.close()
+        dispatch.close()
     desk.tell("run_finished", result=outcome.result)
     return outcome
 

@@ -18,6 +18,7 @@ from automl_admm.plugins.event_hooks import EVENT_HOOKS
 from automl_admm.runs.option_record import Kind, Option
 from automl_admm.runs.quantities import DURATION, MEMORY
 
+LEAST_BYTES = 10**6
 ADDRESSABLE_BYTES = 2**60
 # What numpy, SQLite and the system can count with.
 LARGEST_WHOLE = 2**63 - 1
@@ -100,8 +101,13 @@ def check_positive(what: str, value: float, unit: str) -> None:
 
 
 def check_memory(value: int) -> None:
-    """Raise unless the memory limit is a number of bytes within the address space."""
+    """Raise unless the memory limit is at least a megabyte, within the address space."""
     check_positive("the memory limit", value, "bytes")
+    if value < LEAST_BYTES:
+        raise ConfigurationError(
+            f"the memory limit of {value:g} bytes is too little for any evaluation.",
+            hint=Remedy("Allow at least 1MB in {memory_limit}."),
+        )
     if value > ADDRESSABLE_BYTES:
         raise ConfigurationError(
             f"the memory limit of {value:.3g} bytes is more than a machine can address.",

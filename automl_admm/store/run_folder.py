@@ -122,6 +122,14 @@ def create_folder(path: Path, written: Path | None = None) -> RunFolder:
     return RunFolder(path)
 
 
+def try_folder(path: Path, written: Path | None = None) -> None:
+    """Make a run folder as a run would, and remove it again, with the parents that were missing."""
+    missing = [one for one in (path, *path.parents) if not one.exists()]
+    create_folder(path, written)
+    for one in missing:
+        one.rmdir()
+
+
 def refuse_full(path: Path, written: Path | None = None) -> None:
     """Raise if there is a folder of this name with something in it."""
     name = written or path

@@ -137,6 +137,10 @@ def test_outside_the_limits_raises_with_the_closest_unless_asked_for() -> None:
     assert type(caught.value.closest.model) is Pipeline
     search = AutoMLClassifier(**impossible, on_infeasible="closest").fit(X, y)
     assert search.feasible_ is False
+    with pytest.raises(InfeasibleError):
+        search.set_params(on_infeasible="raise").fit(X, y)
+    with pytest.raises(NotFittedError):
+        search.predict(X)
 
 
 def test_limits_are_certified_on_rows_that_nothing_has_seen() -> None:
@@ -245,6 +249,19 @@ def test_a_metric_that_cannot_score_the_target_is_told_before_the_search() -> No
         ConfigurationError, match=r"'roc_auc' cannot score this target: .+\. Choose"
     ):
         AutoMLClassifier(**QUICK, scoring="roc_auc").fit(X, y)
+    told = r"'r2' is for a quantity, and this target has classes: 'a', 'b', 'c'\. Choose"
+    with pytest.raises(ConfigurationError, match=told):
+        AutoMLClassifier(**QUICK, scoring="r2").fit(X, np.array(["a", "b", "c"])[y])
+    with pytest.raises(ConfigurationError, match="has classes: 1, 10, 100"):
+        AutoMLClassifier(**QUICK, scoring="neg_mean_squared_error").fit(X, 10**y)
+    found = AutoMLClassifier(**QUICK, scoring="neg_mean_absolute_error").fit(X, y + 1)
+    assert found.best_score_ > -0.1, "classes that are places themselves"
+
+
+def test_a_metric_that_returns_a_text_of_a_number_is_refused() -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ConfigurationError, match=r"it returned '0\.5' where a number is due"):
+        AutoMLClassifier(**QUICK, scoring=lambda model, X, y: "0.5").fit(X, y)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

@@ -64,6 +64,18 @@ def test_a_dry_run_takes_no_look_and_leaves_no_folder(run: Any, people: Path) ->
     ]
 
 
+def test_a_folder_that_cannot_be_made_is_refused_and_one_that_can_is_not_left(
+    run: Any, people: Path
+) -> None:
+    words = ("--grammar", "tiny", "--cv=2", "--dry-run", "--out")
+    refused = fit(run, "people.csv", words=(*words, "people.csv/run"))
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "the run folder 'people.csv/run' cannot be made" in refused.err
+    done = fit(run, "people.csv", words=(*words, "new/deep/run"))
+    assert done.code == 0, done.err
+    assert not (people / "new").exists()
+
+
 def test_what_nothing_could_prove_is_refused_or_said(run: Any, people: Path) -> None:
     del people
     refused = fit(run, "people.csv", "fpr <= 0.001")

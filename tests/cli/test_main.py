@@ -27,11 +27,20 @@ def commands():
     yield CommandPlugin(name="deploy", summary="ships", factory=misses)
     yield CommandPlugin(name="nothing", summary="is none", factory=lambda: None)
     yield CommandPlugin(name="greet", summary="greets", factory=lambda: greet)
+    yield CommandPlugin(name="fail", summary="fails", factory=lambda: fail)
 
 
 @click.command("greet", short_help="says hello")
 def greet():
     click.echo("hello")
+
+
+@click.command("fail")
+@click.option("--by", default="zero")
+def fail(by):
+    if by == "usage":
+        raise click.UsageError("not like that")
+    1 / 0
 """
 WHY = "command 'deploy' (mine 1.0) cannot be made: ModuleNotFoundError: No module named 'rare'."
 
@@ -86,6 +95,16 @@ def test_a_command_that_cannot_be_made_says_why(spawn: Run, install: Install) ->
     assert ended.code == 2
     assert ended.err.endswith("its factory returned None, no click command.\n")
     assert spawn("greet").out == "hello\n"
+
+
+def test_a_command_that_fails_is_told_in_a_line_with_its_provider(
+    spawn: Run, install: Install
+) -> None:
+    install("mine", COMMANDS)
+    ended = spawn("fail")
+    told = "error: command 'fail' (mine 1.0) failed: ZeroDivisionError: division by zero.\n"
+    assert (ended.code, ended.out, ended.err) == (2, "", told)
+    assert spawn("fail", "--by", "usage").err == "error: not like that\n"
 
 
 @pytest.mark.parametrize("executor", ["inline", "local"])

@@ -30,6 +30,6 @@ def test_a_bare_number_is_an_estimate_and_evidence_stays_as_it_is() -> None:
     assert as_evidence(np.float64(2)) == Estimate(2.0)
     rate = Rate(1, 4)
     assert as_evidence(rate) is rate
-    for wrong in (None, "much", [1, 2]):
+    for wrong in (None, "much", "0.5", b"1", [1, 2]):
         with pytest.raises(TypeError, match="where a number is due"):
             as_evidence(wrong)

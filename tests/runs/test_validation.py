@@ -29,6 +29,7 @@ class Watching:
         ({"time_budget": True}, "the budget must be a number of seconds, not True"),
         ({"eval_time_limit": "3s"}, "must be a number of seconds, not '3s'"),
         ({"memory_limit": "2GB"}, "the memory limit must be a number of bytes, not '2GB'"),
+        ({"memory_limit": 1000}, "the memory limit of 1000 bytes is too little for any evaluation"),
         ({"memory_limit": 10**20}, r"limit of 1e\+20 bytes is more than a machine can address"),
         ({"time_budget": float("inf")}, "the budget must be a number of seconds, not inf"),
         ({"max_evaluations": "many"}, "must be a whole number of at least 1, not 'many'"),

@@ -90,7 +90,7 @@ def _fit(
         from automl_admm.cli.shared.run_command import Manner, conduct, load, read_within, ready
         from automl_admm.constraints.parse import columns_in
         from automl_admm.data.row_portions import portion_within
-        from automl_admm.store.run_folder import refuse_full
+        from automl_admm.store.run_folder import refuse_full, try_folder
 
     if options["work_dir"] is not None:
         refuse_full(options["work_dir"])  # reading large data may take minutes
@@ -113,6 +113,8 @@ def _fit(
         prepared = ready(config, loaded)
         _say_what_it_runs_on(data)
         if options["dry_run"]:
+            if options["work_dir"] is not None and config.place is not None:
+                try_folder(config.place, options["work_dir"])
             print_dry_run(prepared, loaded, as_json=options["as_json"])
             return 0
         manner = Manner(options["as_json"], options["profile"], options["report"], quiet)

@@ -169,7 +169,7 @@ class Watch:
         # Mapped pages of a memory file are in USS only if one process alone maps them.
         used = max(exact_memory(tree) + unmapped, shared)
         if used > limit:
-            self.kill(Cause(Status.MEMOUT, f"used {used / 1e6:.0f} of {limit / 1e6:.0f} MB"))
+            self.kill(Cause(Status.MEMOUT, f"used {used / 1e6:.0f} of {limit / 1e6:.3g} MB"))
 
 
 def cut_runaway(output: Path) -> None:

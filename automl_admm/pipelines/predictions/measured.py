@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.read_only import own_array
+from automl_admm.core.returned_evidence import as_number
 from automl_admm.data.fingerprints import Hashes, hash_in_order
 from automl_admm.data.row_roles import NO_ROLES, Roles
 from automl_admm.pipelines.labels import are_decided, leaves_undecided
@@ -108,6 +109,6 @@ def _score(metric: Metric, pipeline: Any, rows: Table) -> float:
     more = {} if weights is None else {"sample_weight": weights}
     with no_exit():
         if rows.classes is None or metric.sees_labels:
-            return float(metric.scorer(pipeline, rows.X, own_array(rows.labels()), **more))
+            return as_number(metric.scorer(pipeline, rows.X, own_array(rows.labels()), **more))
         y = own_array(rows.y)
-        return float(metric.scorer(Numbered(pipeline, rows.classes), rows.X, y, **more))
+        return as_number(metric.scorer(Numbered(pipeline, rows.classes), rows.X, y, **more))

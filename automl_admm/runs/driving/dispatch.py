@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -9,8 +10,10 @@ from itertools import count
 from typing import Any
 
 from automl_admm.core.errors import AutomlAdmmError, PluginError
-from automl_admm.core.messages import say_error
+from automl_admm.core.messages import say_error, say_value
 from automl_admm.core.protocols import Executor, Finished, Task
+
+logger = logging.getLogger(__name__)
 
 # Waits are cut into slices of so many seconds: neither an interrupt nor a plugin that wants to
 # stop wakes an executor.
@@ -75,7 +78,11 @@ class Dispatcher:
     def wait(self, timeout: float) -> Sequence[Finished]:
         """Return the tasks ended by now; wait for one `timeout` seconds at most."""
         with self._naming_it():
-            return self._executor.wait(timeout)
+            ended = tuple(self._executor.wait(timeout))
+        for one in ended:
+            if not isinstance(one, Finished):
+                raise PluginError(f"{self.title} failed: it says that {say_value(one)} has ended.")
+        return ended
 
     def wait_for(self, task: Task) -> Finished | None:
         """Wait a slice of time for one task alone; None if it has not ended by then."""
@@ -86,6 +93,13 @@ class Dispatcher:
         """Kill a running task; it ends as cancelled."""
         with self._naming_it():
             self._executor.kill(task.number)
+
+    def close(self) -> None:
+        """Close the executor: the work is done, so its failure is told and spoils nothing."""
+        try:
+            self._executor.close()
+        except (Exception, SystemExit) as problem:  # noqa: BLE001 - no plugin ends the program
+            logger.warning("%s failed to close: %s", self.title, say_error(problem))
 
     @contextmanager
     def _naming_it(self) -> Iterator[None]:

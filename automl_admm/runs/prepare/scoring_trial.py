@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
 import numpy as np
 
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError, Remedy
-from automl_admm.core.messages import say_error
+from automl_admm.core.messages import say_error, say_value
 from automl_admm.execution.shared_state import unheard_warnings
+from automl_admm.pipelines.metric_facts import target_of
 from automl_admm.pipelines.metric_trial import check_metric
 from automl_admm.pipelines.metrics import demand_weights
 from automl_admm.pipelines.predictions.measured import score_of
@@ -34,6 +36,8 @@ def check_scoring(work: PipelineWork, deadline: float | None = None) -> str | No
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
     is_class = work.context.task == "classification"
+    if is_class:
+        _refuse_quantity(work)
     if work.table.roles.weights is not None:
         demand_weights(work.metric)
     scores, parts = [], [TablePart(work.table, valid) for _, valid in work.splits]
@@ -59,6 +63,21 @@ def check_scoring(work: PipelineWork, deadline: float | None = None) -> str | No
         scores.append(score)
     _tried(work, partial(check_metric, work.metric, parts[0]), deadline)
     return _caution(work, sum(scores) / len(scores)) if is_class else None
+
+
+def _refuse_quantity(work: PipelineWork) -> None:
+    """Raise if a metric of quantities would count with the places of classes that are none."""
+    metric, classes = work.metric, work.table.classes
+    if metric.sees_labels or target_of(metric.scorer) != "a quantity":
+        return
+    with suppress(TypeError, ValueError):
+        if np.all(np.diff(np.sort(classes.astype(float))) == 1.0):
+            return
+    named = ", ".join(map(say_value, classes[:8]))
+    raise ConfigurationError(
+        f"metric '{metric.name}' is for a quantity, and this target has classes: {named}.",
+        hint=Remedy("Choose another {scoring}."),
+    )
 
 
 def _tried(work: PipelineWork, call: Callable[[], ResultT], deadline: float | None) -> ResultT:

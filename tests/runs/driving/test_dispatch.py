@@ -66,6 +66,30 @@ def test_errors_of_ours_and_of_the_system_pass(problem: BaseException) -> None:
     assert told.value is problem
 
 
+@pytest.mark.parametrize(
+    ("ended", "says"), [(None, "'NoneType'"), ([3], "it says that 3 has ended")]
+)
+def test_what_is_no_list_of_ended_tasks_is_named(ended: object, says: str) -> None:
+    executor = LateExecutor()
+    executor.wait = lambda timeout=None: ended  # type: ignore[assignment, method-assign]
+    with pytest.raises(PluginError, match=rf"^executor 'mine' failed: .*{says}"):
+        Dispatcher(executor, "executor 'mine'").wait(0.0)
+
+
+@pytest.mark.parametrize("problem", [RuntimeError("no node"), SystemExit(0)])
+def test_an_executor_that_fails_to_close_is_told_and_spoils_nothing(
+    problem: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    executor = LateExecutor()
+
+    def fail() -> None:
+        raise problem
+
+    executor.close = fail  # type: ignore[method-assign]
+    Dispatcher(executor, "executor 'mine'").close()
+    assert f"executor 'mine' failed to close: {type(problem).__name__}: " in caplog.text
+
+
 def test_no_two_tasks_have_one_number() -> None:
     dispatch = Dispatcher(LateExecutor())
     tasks = [dispatch.make(kind, {}, None) for kind in TaskKind for _ in range(3)]
