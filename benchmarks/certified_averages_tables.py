@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from paired import Paired, compare, corrected
 from scipy.stats import beta, binom
 
 MEASURED = Path(__file__).parent / "measured" / "certified_averages.json"
@@ -27,6 +28,7 @@ def write(records: Sequence[Record], commit: str) -> None:
     tables = {
         "kinds": kinds_table(averages(runs)),
         "price": price_table(averages(runs)),
+        "pairs": pairs_table(averages(runs)),
         "monitor": monitor_table(runs),
     }
     whole = {"commit": commit, "summary": summary(runs), "tables": tables}
@@ -189,6 +191,35 @@ def price_table(runs: Sequence[Record]) -> dict[str, Any]:
         "given up to it",
     ]
     return {"title": "runs with twins, medians of pairs", "columns": columns, "rows": rows}
+
+
+TWINS = {
+    "single": "the single pipeline, certified as well",
+    "plain": "the run without a certificate",
+}
+
+
+def pairs_table(runs: Sequence[Record]) -> dict[str, Any]:
+    """Return how often a certified average is better than a twin of its rows and seed."""
+    sure = [one for one in runs if "single" in one and one["certified"]["is_certified"]]
+    both = [one for one in sure if one["single"]["is_certified"]]
+    found = {name: _beside(both if name == "single" else sure, name) for name in TWINS}
+    told = corrected({name: pair.p for name, pair in found.items()})
+    rows = [
+        [TWINS[name], pair.wins, pair.losses, pair.ties, f"{pair.p:.2g}", f"{told[name]:.2g}"]
+        for name, pair in found.items()
+    ]
+    columns = ["beside", "better", "worse", "level", "p", "p (Holm)"]
+    return {
+        "title": "mean recall of certified averages, sign test",
+        "columns": columns,
+        "rows": rows,
+    }
+
+
+def _beside(runs: Sequence[Record], twin: str) -> Paired:
+    mine, others = ([-one[name]["utility"] for one in runs] for name in ("certified", twin))
+    return compare(mine, others)
 
 
 def _count(runs: Sequence[Record], holds: Callable[[Record], bool]) -> str:

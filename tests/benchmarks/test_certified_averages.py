@@ -74,6 +74,16 @@ def test_what_is_given_up_is_counted_for_runs_with_twins() -> None:
     assert row[1:] == ["1/1", "1/1", "0.7000", "-0.0200", "0.0500", "1/1", "0.0000"]
 
 
+def test_pairs_count_where_both_are_certified_and_beside_no_certificate_always() -> None:
+    model, twins = RUNS[0]["certified"], []
+    for single, plain, is_certified in ((0.6, 0.8, True), (0.7, 0.7, True), (0.9, 0.6, False)):
+        certified = model | {"utility": single, "is_certified": is_certified}
+        twins.append(RUNS[0] | {"single": certified, "plain": model | {"utility": plain}})
+    single, plain = tables.pairs_table([*twins, *RUNS])["rows"]
+    assert single[1:] == [1, 0, 1, "1", "1"]
+    assert plain[1:] == [1, 1, 1, "1", "1"]
+
+
 def test_alarms_are_false_where_all_limits_hold_and_claims_where_one_is_broken() -> None:
     shown = {row[0]: row for row in tables.monitor_table(RUNS)["rows"]}
     rest, at, drifted = (shown[tables.SAID[name]] for name in monitored.STREAMS)
