@@ -139,8 +139,10 @@ def put_in_order(X: Any, schema: Schema) -> Any:
 
     scikit-learn checks the order of text names only: other columns in another order would be taken
     for each other. After training on an array, a frame with the same places as names is put in
-    their order.
+    their order. A frame without columns is refused here, since numpy would not say why.
     """
+    if hasattr(X, "iloc") and not X.shape[1]:
+        raise DataError("the rows have no columns.", hint="Give a frame with the columns of fit.")
     names = [column.name for column in schema.columns]
     if not hasattr(X, "iloc") or X.shape[1] != len(names) or list(X.columns) == names:
         return X

@@ -94,6 +94,12 @@ def test_columns_named_by_numbers_are_put_in_order_or_refused():
             put_in_order(frame.set_axis(names, axis=1), schema)
 
 
+def test_a_frame_without_columns_is_refused() -> None:
+    for given in (FRAME[[]], pd.DataFrame()):
+        with pytest.raises(DataError, match=r"^the rows have no columns\. Give a frame"):
+            again(given)
+
+
 def test_a_frame_after_an_array_goes_by_its_places():
     rows = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     schema = schema_of_rows(rows)
