@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.core.space import Array
+from automl_admm.pipelines.decision_scores import decision_score
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Decided
@@ -44,10 +45,14 @@ class Block:
 
     def score(self, metric: Metric, threshold: float) -> float:
         """Return the metric at a threshold; −∞ if it has no value."""
-        classes = self.rows.classes
-        labels = classes[(self.scores >= threshold).astype(np.intp)]
-        found = score_of(metric, Decided(self.pipeline, lambda _: labels), self.rows)
+        decided = (self.scores >= threshold).astype(np.intp)
+        quick = decision_score(metric, self.rows)
+        found = self._asked(metric, decided) if quick is None else quick(decided)
         return found if math.isfinite(found) else -math.inf
+
+    def _asked(self, metric: Metric, decided: Any) -> float:
+        labels = self.rows.classes[decided]
+        return score_of(metric, Decided(self.pipeline, lambda _: labels), self.rows)
 
 
 def best_at_thresholds(metric: Metric, seen: Seen, default: float) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 
 from automl_admm.core.space import Array
 from automl_admm.pipelines.build import predict_scores
+from automl_admm.pipelines.decision_scores import decision_score
 from automl_admm.pipelines.labels import UNDECIDED, label_decided
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.checks import turn
@@ -175,8 +176,9 @@ class Decider:
             if self.cost is not None:
                 decided = [_weighed(one, weights, costs, least) for one in parts]
                 return -_mean_cost(self.cost, decided)
+            decided = [_weighed(one, weights, None, least) for one in parts]
             labels = [_labels_by(one, weights, None, least) for one in seen]
-            return self._mean_of(seen, labels)
+            return self._mean_of(seen, decided, labels)
 
         has_merit = self.cost is not None or any(one.by_decisions for one in seen)
         found = choose_class_weights(parts, self.aimed, merit if has_merit else None, costs)
@@ -234,10 +236,23 @@ class Decider:
         )
 
     def _mean_score(self, seen: Sequence[Seen], bars: Sequence[Bar]) -> float:
-        return self._mean_of(seen, [_labels_at(one, bar) for one, bar in _paired(seen, bars)])
+        decided = [decide(one.part, bar(one.rows.X)) for one, bar in _paired(seen, bars)]
+        labels = [_labels_at(one, bar) for one, bar in _paired(seen, bars)]
+        return self._mean_of(seen, decided, labels)
 
-    def _mean_of(self, seen: Sequence[Seen], labels: Sequence[Labels]) -> float:
-        return float(np.mean(list(map(self._score, seen, labels))))
+    def _mean_of(
+        self,
+        seen: Sequence[Seen],
+        decided: Sequence[EvaluatedPipeline],
+        labels: Sequence[Labels],
+    ) -> float:
+        """Return the mean score of decisions, by the scorer's quick form if it has one."""
+        found = []
+        for one, part, of_rows in zip(seen, decided, labels, strict=True):
+            is_quick = one.by_decisions and self.most == 0.0
+            quick = decision_score(self.metric, one.rows) if is_quick else None
+            found.append(self._score(one, of_rows) if quick is None else quick(part.decisions))
+        return float(np.mean(found))
 
     def _score(self, seen: Seen, labels: Labels) -> float:
         """The score with other decisions; nothing is predicted for it again."""
