@@ -60,7 +60,7 @@ def search(task: Task, data: Path) -> tuple[float, list[Any]]:
     begun = time.process_time()
     found = AutoMLClassifier(
         scoring=task.metric,
-        constraints=[task.limit] if task.limit else None,
+        constraints=[task.limit] if task.limit else [],
         certify=task.certify,
         on_infeasible="closest",
         max_evaluations=EVALUATIONS,

@@ -389,7 +389,9 @@ def test_builtin_transformers_keep_rows_and_are_true_to_their_tags(name: str) ->
     contract = Shipped()
     contract.name = name
     contract.test_rows_and_columns_are_kept_count_of()
-    contract.test_the_same_seed_gives_the_same_model()
+    # Products of words are 400,000 columns at the largest degree, and nothing is drawn for them.
+    if name != "polynomial_features":
+        contract.test_the_same_seed_gives_the_same_model()
     contract.test_rows_stay_as_they_are()
     for promise in (
         contract.test_gaps_are_taken_where_it_says_so,
