@@ -41,7 +41,7 @@ def aims_of(
 
 
 def aside_of(constraints: tuple[Constraint, ...], whole: Table, config: RunConfig) -> Aside:
-    """Return how many of the rows to set aside; a limit that hangs is left at the deadline."""
+    """Return how many of the rows to set aside; a hanging limit is left at the deadline."""
     is_binary = whole.classes is not None and len(whole.classes) == 2
     rows = trial_rows(alike_rows(whole, config.random_state))
     plan = partial(_plan, constraints, rows, config, has_thresholds=is_binary)

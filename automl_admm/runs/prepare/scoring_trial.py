@@ -30,7 +30,7 @@ MISLEADING = 0.9
 def check_scoring(work: PipelineWork, deadline: float | None = None) -> str | None:
     """Score a dummy on every validation part: its failure is a failure of every pipeline.
 
-    A metric that does not come back until the deadline fails.
+    A metric still at work at the deadline fails.
     Return a line for users if the metric misleads: a constant model has nearly the best score.
     """
     from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -66,7 +66,7 @@ def check_scoring(work: PipelineWork, deadline: float | None = None) -> str | No
 
 
 def _refuse_quantity(work: PipelineWork) -> None:
-    """Raise if a metric of quantities would count with the places of classes that are none."""
+    """Raise if a metric of quantities would count with the places of classes."""
     metric, classes = work.metric, work.table.classes
     if metric.sees_labels or target_of(metric.scorer) != "a quantity":
         return
