@@ -48,7 +48,7 @@ def in_time(call: Callable[[], ResultT], deadline: float | None) -> ResultT:
     """
     if deadline is None:
         return call()
-    helper = Helper(_nothing, "trial")
+    helper = Helper(name="trial")
     seconds = max(deadline - time.monotonic(), LEAST_SECONDS)
     try:
         answer, problem = helper.call(partial(copy_context().run, call), seconds)
@@ -60,7 +60,3 @@ def in_time(call: Callable[[], ResultT], deadline: float | None) -> ResultT:
         raise problem
     found: ResultT = answer
     return found
-
-
-def _nothing() -> None:
-    return None

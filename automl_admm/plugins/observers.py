@@ -32,7 +32,7 @@ class _Observer:
 
     name: str
     hooks: dict[str, Callable[..., Any]] = field(default_factory=dict)
-    helper: Helper = field(default_factory=lambda: Helper(_nothing, "observer"))
+    helper: Helper = field(default_factory=lambda: Helper(name="observer"))
 
 
 @dataclass(frozen=True)
@@ -152,10 +152,6 @@ def _with_its_arguments(method: Callable[..., Any]) -> Callable[..., Any]:
         return method(**{name: value for name, value in arguments.items() if name in wanted})
 
     return call
-
-
-def _nothing() -> None:
-    return None
 
 
 def _stop(helpers: Sequence[Helper]) -> None:

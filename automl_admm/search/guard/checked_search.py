@@ -87,7 +87,7 @@ class _Thinking:
     title: str
     search: Search
     problem: SearchProblem
-    _helper: Helper = field(default_factory=lambda: Helper(_nothing, "strategy"))
+    _helper: Helper = field(default_factory=lambda: Helper(name="strategy"))
     _is_lost: bool = False
 
     def go_on(self, results: Sequence[Evaluation] | None) -> Event | None:
@@ -131,10 +131,6 @@ class _Thinking:
         if self.problem.deadline is None:
             return math.inf
         return max(self.problem.deadline - self.problem.clock(), 0.0) + GRACE
-
-
-def _nothing() -> None:
-    return None
 
 
 def _key(title: str, event: object, problem: SearchProblem) -> str | None:

@@ -64,6 +64,10 @@ _Answer = SimpleQueue[tuple[Any, BaseException | None]]
 _Requests = SimpleQueue[tuple[Callable[[], Any], _Answer] | None]
 
 
+def _nothing() -> None:
+    return None
+
+
 class Helper:
     """A daemon thread that makes calls for a caller with limited patience.
 
@@ -71,7 +75,7 @@ class Helper:
     Compiled code that holds the interpreter's lock for ever blocks the waiting thread too.
     """
 
-    def __init__(self, prepare: Callable[[], None], name: str = SOLVER) -> None:
+    def __init__(self, prepare: Callable[[], None] = _nothing, name: str = SOLVER) -> None:
         self._prepare = prepare
         self._name = name
         self._requests: _Requests = SimpleQueue()
