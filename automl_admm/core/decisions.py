@@ -26,6 +26,19 @@ DRAWS = 16
 BEHIND = "Other values stand behind texts, as in Choice('n', ('1', '2'), values=(1, 2))."
 
 
+def plain_values(values: Sequence[Value]) -> tuple[Value, ...]:
+    """Return values with NumPy's numbers, truth values and texts as those of Python.
+
+    They go into files as these, and come back as these.
+
+    >>> plain_values((np.int64(16), np.bool_(False), None))
+    (16, False, None)
+    """
+    return tuple(
+        one.item() if isinstance(one, np.number | np.bool_ | np.str_) else one for one in values
+    )
+
+
 def demand_texts(what: str, given: object, hint: str | None = None) -> None:
     """Raise unless this is a tuple or list of texts: one text would be read letter by letter.
 
@@ -67,6 +80,7 @@ class Choice:
         demand_texts(f"the alternatives of choice '{self.name}'", self.alternatives, BEHIND)
         if not self.alternatives or len(set(self.alternatives)) != len(self.alternatives):
             raise ConfigurationError(f"choice '{self.name}' needs alternatives that differ.")
+        object.__setattr__(self, "values", plain_values(self.values))
         if self.values and len(self.values) != len(self.alternatives):
             raise ConfigurationError(f"choice '{self.name}' needs one value an alternative.")
 

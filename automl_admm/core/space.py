@@ -27,6 +27,7 @@ from automl_admm.core.decisions import (
     first_pick,
     is_active,
     kept_pick,
+    plain_values,
 )
 from automl_admm.core.errors import ConfigurationError
 
@@ -76,7 +77,8 @@ class Parameter:
     when: Condition | None = None
 
     def __post_init__(self) -> None:
-        if problem := self._wrong_kind() or self._problem():
+        object.__setattr__(self, "values", plain_values(self.values))
+        if problem := self._wrong_kind() or self._problem() or self._wrong_values():
             raise ConfigurationError(f"parameter '{self.name}': {problem}.")
 
     def _wrong_kind(self) -> str | None:
@@ -90,8 +92,8 @@ class Parameter:
     def _problem(self) -> str | None:
         between = () if self.default is None else (self.default,)
         bounds = (self.low, *between, self.high)
-        if not all(math.isfinite(bound) for bound in bounds):
-            return "its bounds must be finite"
+        if not all(math.isfinite(bound) for bound in (*bounds, self.high - self.low)):
+            return "its bounds must be finite, and so must the distance between them"
         if list(bounds) != sorted(bounds):
             return (
                 f"the range {self.low:.12g} to {self.high:.12g} is empty or leaves out the default"
@@ -102,6 +104,16 @@ class Parameter:
             return "an integer needs whole bounds"
         if self.is_category and self.log:
             return "categories have no order, and so no log scale"
+        return None
+
+    def _wrong_values(self) -> str | None:
+        if not self.values:
+            return None
+        if not self.is_integer:
+            return "values stand behind an integer or a category"
+        count = int(self.high) - int(self.low) + 1
+        if len(self.values) != count:
+            return f"it has {len(self.values)} values for {count} numbers"
         return None
 
     @property

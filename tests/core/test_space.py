@@ -141,6 +141,17 @@ def test_values_of_an_integer_are_looked_up() -> None:
     assert [switch.value(unit) for unit in (0.0, 0.4, 0.6, 1.0)] == [True, True, False, False]
 
 
+def test_values_of_numpy_are_those_of_python() -> None:
+    given = (np.int64(16), np.bool_(False), np.float32(0.5), np.str_("a"), (1, 2), None)
+    labels = tuple("abcdef")
+    for found in (
+        Choice("c", labels, values=given).values,
+        Parameter("p", 0, 5, kind="category", values=given).values,
+    ):
+        assert found == (16, False, 0.5, "a", (1, 2), None)
+        assert [type(one) for one in found[:4]] == [int, bool, float, str]
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -149,6 +160,10 @@ def test_values_of_an_integer_are_looked_up() -> None:
         ({"low": 0.5, "high": 3, "kind": "int"}, "whole"),
         ({"low": 0, "high": float("inf")}, "finite"),
         ({"low": 0, "high": 1, "default": 2}, "default"),
+        ({"low": -1e308, "high": 1e308}, "the distance between them"),
+        ({"low": 0, "high": 1, "values": ("a", "b")}, "behind an integer or a category"),
+        ({"low": 0, "high": 1, "kind": "category", "values": tuple("abc")}, "3 values for 2"),
+        ({"low": 0, "high": 4, "kind": "int", "values": ("a", "b")}, "2 values for 5"),
     ],
 )
 def test_wrong_parameters_are_refused(arguments: dict, says: str) -> None:

@@ -21,15 +21,21 @@ from automl_admm.runs.study.observations import read_observations
 from automl_admm.runs.study.options import StudyCall, config_of, limits_of
 from automl_admm.runs.study.points import locate
 from automl_admm.runs.study.restoring import demand_asks, restore
-from automl_admm.runs.study.saved_study import FILE, JOURNAL, SavedStudy, read_study, write_study
+from automl_admm.runs.study.saved_study import (
+    FILE,
+    JOURNAL,
+    PLAIN,
+    SavedStudy,
+    demand_writable,
+    read_study,
+    write_study,
+)
 from automl_admm.runs.study.trials import Trials
 from automl_admm.runs.validation import check_path, several
 from automl_admm.store.json_content import RESTORE
 from automl_admm.store.memory import MemoryStore
 from automl_admm.store.run_folder import RunFolder, create_folder
 from automl_admm.store.sqlite.log import SqliteStore
-
-PLAIN = (str, int, float, bool, type(None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +181,7 @@ def _demand_same_names(saved: SavedStudy, box: PreparedBox) -> None:
 def _begin_files(path: Path | None, saved: SavedStudy) -> tuple[Store, Journal]:
     if path is None:
         return MemoryStore(), Journal(None)
+    demand_writable(saved.space)
     create_folder(path)
     write_study(path, saved)
     journal = create_journal(path / JOURNAL)

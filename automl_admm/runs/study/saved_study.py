@@ -10,6 +10,7 @@ from typing import Any
 from automl_admm.core.decisions import Choice, Condition, Decision, Order
 from automl_admm.core.errors import ConfigurationError, StoreError
 from automl_admm.core.limits import Limit
+from automl_admm.core.messages import say_value
 from automl_admm.core.space import Parameter, SearchSpace
 from automl_admm.store.json_content import (
     RESTORE,
@@ -31,6 +32,8 @@ from automl_admm.store.json_content import (
 from automl_admm.store.run_folder import write_json
 
 FILE, JOURNAL = "study.json", "asks.jsonl"
+# The types of values that a file gives back as they are.
+PLAIN = (str, int, float, bool, type(None))
 VERSION = 1
 VALUE = nullable(either("a text, a number or a truth value", text, real, flag))
 CONDITION = nullable(record({"decision": text, "alternatives": list_of(text)}))
@@ -102,6 +105,19 @@ class SavedStudy:
     options: Mapping[str, Any]
     cheap: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
+
+
+def demand_writable(space: SearchSpace) -> None:
+    """Raise if a file would not give back a value of the space as it is."""
+    choices = [one for one in space.decisions if isinstance(one, Choice)]
+    holders: list[Choice | Parameter] = [*choices, *space.parameters]
+    for one in holders:
+        for value in one.values:
+            if not isinstance(value, PLAIN):
+                raise ConfigurationError(
+                    f"a folder cannot keep the value {say_value(value)} of '{one.name}'.",
+                    hint="Use texts, numbers or truth values, and let the objective look up more.",
+                )
 
 
 def write_study(folder: Path, study: SavedStudy) -> None:

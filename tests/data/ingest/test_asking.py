@@ -84,6 +84,35 @@ def test_what_cannot_be_is_refused(asked, error, said):
         decide(FRAME, asked)
 
 
+WHOLE = [2**62, 2**62 + 1, 2**53 + 1, 7]
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        WHOLE,
+        np.array(WHOLE, dtype=object),
+        [str(one) for one in WHOLE],
+        [Decimal(one) for one in WHOLE],
+        pd.array(WHOLE, dtype="Int64"),
+    ],
+    ids=["integers", "objects", "texts", "decimals", "nullable"],
+)
+def test_large_whole_numbers_are_categories_of_their_own(later):
+    ingest = decide(pd.DataFrame({"id": WHOLE}), {"id": "category"})
+    found = make_columns(pd.DataFrame({"id": later}), ingest)["id"]
+    assert found.tolist() == [str(one) for one in WHOLE]
+
+
+def test_a_number_beyond_all_floats_is_a_category_and_one_in_floats_is_as_exact_as_it_was():
+    given = pd.DataFrame({"id": np.array([10**400, 10**400 + 1, 1, 2], dtype=object)})
+    made = make_columns(given, decide(given, {"id": "category"}))["id"]
+    assert made.nunique() == 4
+    floats = pd.DataFrame({"id": [2.0**62, 7.0, 0.5]})
+    found = make_columns(floats, decide(floats, {"id": "category"}))["id"]
+    assert found.tolist() == [str(2**62), "7", "0.5"]
+
+
 def test_a_dropped_column_may_be_absent_or_hold_anything():
     ingest = decide(FRAME, {"word": "drop", "zip": "category"})
     for later in (FRAME.drop(columns="word"), FRAME.assign(word=[object()] * 4)):

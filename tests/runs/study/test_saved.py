@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from automl_admm import Choice, Condition, Order, Parameter, SearchSpace, Study, Trial
+from automl_admm import (
+    Choice,
+    Condition,
+    Order,
+    Parameter,
+    SearchSpace,
+    Study,
+    Trial,
+    minimize,
+)
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, StoreError
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.log import SqliteStore
@@ -31,6 +40,47 @@ SPACE = SearchSpace(
     ),
 )
 OPTIONS: dict[str, Any] = {"constraints": ["size <= 4"], "max_evaluations": 14, "random_state": 5}
+
+
+def space_of(values: tuple[Any, ...], *, is_choice: bool) -> SearchSpace:
+    if is_choice:
+        labels = tuple(f"v{place}" for place in range(len(values)))
+        return SearchSpace((Choice("n", labels, values=values),), ())
+    return SearchSpace((), (Parameter("n", 0, len(values) - 1, kind="category", values=values),))
+
+
+@pytest.mark.parametrize("is_choice", [False, True])
+def test_values_of_numpy_come_back_as_they_were(is_choice: bool, tmp_path: Path) -> None:
+    space = space_of((np.int64(16), np.bool_(False), np.str_("a")), is_choice=is_choice)
+    seen: list[Any] = []
+
+    def objective(values: dict[str, Any]) -> float:
+        seen.append(values["n"])
+        return float(values["n"] == "a")
+
+    begun = minimize(objective, space, max_evaluations=1, random_state=0, work_dir=tmp_path / "s")
+    found = Study.load(tmp_path / "s")
+    found.optimize(objective, 5)
+    assert sorted(map(str, seen)) == ["16", "False", "a"]
+    assert {type(one) for one in seen} == {int, bool, str}
+    assert {type(one.values["n"]) for one in found.results} == {int, bool, str}
+    again = Study(space, warm_start=begun, random_state=1)
+    assert [one.values for one in again.results] == [{"n": seen[0]}]
+
+
+@pytest.mark.parametrize("is_choice", [False, True])
+@pytest.mark.parametrize("value", [(64, 32), [64], {"a": 1}, abs])
+def test_a_value_that_no_file_gives_back_is_refused_before_a_folder_is_made(
+    value: Any, is_choice: bool, tmp_path: Path
+) -> None:
+    space = space_of((value, None), is_choice=is_choice)
+    with pytest.raises(ConfigurationError, match=r"a folder cannot keep the value .* of 'n'\."):
+        Study(space, work_dir=tmp_path / "s")
+    assert not (tmp_path / "s").exists()
+    in_memory = Study(space, random_state=0)
+    in_memory.tell(in_memory.ask(), loss=1.0)
+    with pytest.raises(ConfigurationError, match="a folder cannot keep"):
+        in_memory.save(tmp_path / "s")
 
 
 def weigh(values: dict[str, Any]) -> dict[str, float]:

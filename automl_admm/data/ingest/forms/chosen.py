@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -15,7 +16,8 @@ from automl_admm.data.ingest.forms.known import FORMS, Form
 from automl_admm.data.ingest.records import Facts
 from automl_admm.data.table_schema import MISSING_TEXTS, content_of
 
-MOST_EXACT = 2.0**53  # from here on floats skip whole numbers
+# Python itself refuses to read more digits.
+WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
 Cell = Callable[[Any], Any]
 
 
@@ -59,7 +61,7 @@ def _figure(value: Any) -> float | None:
         return None
     try:
         figure = float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return figure if np.isfinite(figure) else np.nan
 
@@ -99,11 +101,22 @@ def say_levels(facts: Facts) -> str:
 
 
 def _level_of_number(value: Any) -> Any:
+    """Return the digits of a whole number, however large: a float may not tell it from the next."""
+    if _is_exact(value):
+        return str(int(value))
     figure = _figure(value)
     if figure is None or np.isnan(figure):
         return figure
-    is_exact = figure.is_integer() and abs(figure) < MOST_EXACT
-    return str(int(figure)) if is_exact else repr(figure)
+    return str(int(figure)) if figure.is_integer() else repr(figure)
+
+
+def _is_exact(value: Any) -> bool:
+    """Return True for a whole number in a form that keeps all of its digits."""
+    if isinstance(value, str):
+        return WHOLE.fullmatch(value.strip()) is not None
+    if isinstance(value, Decimal):
+        return value.is_finite() and value == value.to_integral_value()
+    return isinstance(value, numbers.Integral)
 
 
 def _level_of_truth(value: Any) -> Any:
