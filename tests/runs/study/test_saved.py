@@ -270,6 +270,11 @@ def _with_no_ask(folder: Path) -> None:
     (folder / "asks.jsonl").write_bytes(b"")
 
 
+def _with_the_last_ask_twice(folder: Path) -> None:
+    path = folder / "asks.jsonl"
+    path.write_text(path.read_text() + path.read_text().splitlines(keepends=True)[-1])
+
+
 def _written(name: str, value: Any) -> Any:
     """Change `study.json` as a version that wrote no digest would have written it."""
 
@@ -317,6 +322,7 @@ def _line(old: str, new: str) -> Any:
         (_line("{", "["), "damaged in line 1: it is no JSON"),
         (_without_asks, r"asks\.jsonl' cannot be used: it is missing\. .* warm_start='"),
         (_with_no_ask, "trial 1 of the store is missing in it"),
+        (_with_the_last_ask_twice, "trial 2 stands in it 2 times"),
     ],
 )
 def test_a_damaged_folder_is_told_in_one_line(tmp_path: Path, damage: Any, words: str) -> None:
