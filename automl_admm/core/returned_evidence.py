@@ -29,7 +29,7 @@ def as_evidence(found: object) -> Evidence:
 
 
 def as_number(found: object) -> float:
-    """Return what a function gave as a number; anything else, a text of one, too, is a TypeError.
+    """Return the result of a function as a number; a text, even of a number, is a TypeError.
 
     >>> as_number(True)
     1.0

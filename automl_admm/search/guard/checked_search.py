@@ -29,8 +29,8 @@ MOST_IDLE = 10_000
 def checked_search(title: str, search: Search, problem: SearchProblem) -> Search:
     """Pass on the events of a search; raise PluginError with its title for what is none.
 
-    Without the check a strategy that waits for nothing, or proposes what is known, would keep a run
-    without a deadline for ever, and one that never comes back any run.
+    Without the check a strategy could keep a run for ever: by waits for nothing, by proposals of
+    what is known, or by a step that hangs.
     """
     thinking = _Thinking(title, search, problem)
     counted = _Counted(title, problem)
@@ -82,7 +82,7 @@ class _Counted:
 
 @dataclass(eq=False)
 class _Thinking:
-    """Own the thread of a strategy: at the deadline one that does not come back is left there."""
+    """Own the thread of a strategy; a step that hangs is left at the deadline."""
 
     title: str
     search: Search
