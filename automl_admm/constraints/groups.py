@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from automl_admm.constraints.syntax import GroupColumn, say_cut
 from automl_admm.core.errors import DataError
+from automl_admm.data.distinct_values import find_distinct
 
 # A gap takes the extremes over all groups: of very many it measures only noise.
 MOST_GROUPS = 20
@@ -61,7 +62,7 @@ def _names(values: Any, column: GroupColumn) -> Names:
 
 
 def _words(values: Any) -> Names:
-    places, distinct = values.factorize()
+    places, distinct = find_distinct(values)
     names: Names = np.array([_word(value) for value in distinct], dtype=object)[places]
     return names
 

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from automl_admm.data.distinct_values import find_distinct
+
 Hashes = NDArray[np.uint64]
 MISSING = np.uint64(2**64 - 1)  # the hash of a missing text
 # Rows that are hashed at once: their hashes stay in the processor's cache.
@@ -140,9 +142,9 @@ def _hash_words(values: Any) -> Hashes:
     import pandas as pd
 
     try:
-        places, distinct = pd.factorize(values)
+        places, distinct = find_distinct(values)
     except TypeError:  # lists, for example, are known by their texts
-        places, distinct = pd.factorize(values.map(str))
+        places, distinct = find_distinct(values.map(str))
     words = np.array([str(word) for word in distinct], dtype=object)
     return np.asarray(pd.util.hash_array(words, categorize=False)[places], dtype=np.uint64)
 

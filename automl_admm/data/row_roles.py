@@ -20,6 +20,7 @@ from automl_admm.core.errors import DataError, Remedy, suggest
 from automl_admm.core.messages import say_value
 from automl_admm.core.space import Array
 from automl_admm.data.conforming import Place, row_of
+from automl_admm.data.distinct_values import find_distinct
 from automl_admm.data.fingerprints import Hashes, hash_rows
 from automl_admm.data.row_portions import take_rows
 from automl_admm.data.table_schema import content_of
@@ -249,7 +250,6 @@ def _unit(weights: Array) -> float:
 
 
 def _clusters(column: Any, place: Place | None) -> Rows:
-    import pandas as pd
 
     _refuse(
         column.isna().to_numpy(),
@@ -260,7 +260,7 @@ def _clusters(column: Any, place: Place | None) -> Rows:
     if column.dtype.kind == "f":
         infinite = np.isinf(column.to_numpy())
         _refuse(infinite, f"the group in '{column.name}' is infinite", place)
-    return np.asarray(pd.factorize(column, sort=_is_sortable(column))[0], dtype=np.intp)
+    return find_distinct(column, sort=_is_sortable(column))[0]
 
 
 def _is_sortable(column: Any) -> bool:

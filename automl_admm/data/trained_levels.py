@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.messages import say_value, shorten
+from automl_admm.data.distinct_values import find_distinct
 from automl_admm.data.ingest.forms.words import JOINT
 
 # The key in the manifest of a model.
@@ -37,9 +38,7 @@ def _places(column: Any) -> tuple[Any, list[list[str]]]:
 
     A cell of tags has several, any other one.
     """
-    import pandas as pd
-
-    places, values = pd.factorize(column)
+    places, values = find_distinct(column)
     return places, [str(value).split(JOINT) for value in values]
 
 

@@ -100,3 +100,11 @@ def test_texts_for_nothing_are_gaps_for_the_estimator_as_for_load(
     expected = loaded.predict_proba(plain)
     for model in (search, loaded):
         np.testing.assert_array_equal(model.predict_proba(texts), expected)
+
+
+def test_whole_numbers_beyond_all_floats_are_categories() -> None:
+    codes = pd.Series([10**400 + place % 3 for place in range(ROWS)], dtype=object)
+    frame = FRAME.assign(k=codes)
+    search = fitted(frame, LABELS, columns={"k": "category"})
+    texts = frame.assign(k=[str(code) for code in codes])
+    np.testing.assert_array_equal(search.predict(texts), search.predict(frame))

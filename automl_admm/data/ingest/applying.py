@@ -74,7 +74,7 @@ def _made_of(column: Any, reading: Reading, place: Place) -> dict[str, Any]:
     if reading.is_plain:
         return {reading.made[0]: column.array}
     # Without its index, which may have equal labels; and with the name as files have it.
-    alone = pd.Series(column.array, name=str(reading.name), copy=False)
+    alone = pd.Series(column.array, dtype=column.dtype, name=str(reading.name), copy=False)
     made = read_by_facts(alone, reading.facts, place)
     wanted = [f"{reading.name}{suffix}" for suffix in made]
     pairs = zip(reading.made, wanted, strict=False)

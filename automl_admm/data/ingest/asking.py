@@ -11,6 +11,7 @@ import numpy as np
 from automl_admm.core.errors import ConfigurationError, DataError, Remedy, suggest
 from automl_admm.core.messages import say_value
 from automl_admm.data.conforming import Place
+from automl_admm.data.distinct_values import find_distinct
 from automl_admm.data.ingest.forms.chosen import LEVELS, NUMBERS
 from automl_admm.data.ingest.forms.known import FORMS, Form
 from automl_admm.data.ingest.records import FORM, ColumnKind, Facts, Reading
@@ -104,7 +105,7 @@ def _first_unlike(column: Any, forms: Iterable[Form]) -> int | None:
     """Return the place of the first cell that is of none of the forms by itself."""
     import pandas as pd
 
-    codes, distinct = pd.factorize(column.astype(object))
+    codes, distinct = find_distinct(column.astype(object))
     recognise: list[Callable[[Any], Facts | None]] = [form.facts_if_asked for form in forms]
     for code, value in enumerate(distinct[:MOST_TRIED]):
         # Twice: one cell alone is too little for some forms.

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from automl_admm.data.distinct_values import find_distinct
+
 Array = NDArray[Any]
 
 # Looked at first: nearly every column differs from the target within a few rows.
@@ -59,23 +61,19 @@ class _Answers:
     @classmethod
     def of(cls, target: Any) -> _Answers:
         """Return the values of a target."""
-        import pandas as pd
-
         are_numbers = _are_numbers(target) and len(target) > 1
-        codes, classes = pd.factorize(target)
+        codes, classes = find_distinct(target)
         has_classes = 2 <= len(classes) <= len(target) // 2
         return cls(target.to_numpy(float) if are_numbers else None, codes if has_classes else None)
 
     def are_told_by(self, column: Any) -> bool:
         """Return True if a column tells the target in every row."""
-        import pandas as pd
-
         if self.numbers is not None and _are_numbers(column):
             return bool(np.array_equal(column.to_numpy(float), self.numbers))
         if self.codes is None or column.isna().any():
             return False
         try:
-            return bool(np.array_equal(pd.factorize(column)[0], self.codes))
+            return bool(np.array_equal(find_distinct(column)[0], self.codes))
         except TypeError:  # lists and the like are no classes
             return False
 

@@ -105,7 +105,8 @@ def test_large_whole_numbers_are_categories_of_their_own(later):
 
 
 def test_a_number_beyond_all_floats_is_a_category_and_one_in_floats_is_as_exact_as_it_was():
-    given = pd.DataFrame({"id": np.array([10**400, 10**400 + 1, 1, 2], dtype=object)})
+    whole = pd.Series([10**400, 10**400 + 1, 1, 2], dtype=object)
+    given = pd.DataFrame({"id": whole})
     made = make_columns(given, decide(given, {"id": "category"}))["id"]
     assert made.nunique() == 4
     floats = pd.DataFrame({"id": [2.0**62, 7.0, 0.5]})

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.data.conforming import Place, refuse_cells
+from automl_admm.data.distinct_values import find_distinct
 from automl_admm.data.table_schema import MISSING_TEXTS
 
 # Enough to dismiss a form in a millisecond; whoever passes is confirmed on all cells.
@@ -66,17 +67,13 @@ class Cells:
 
 def cells_of(column: Any) -> Cells:
     """Return the distinct cells of a column; texts are without blanks around them."""
-    import pandas as pd
-
-    # pandas 2 looks for dates among the values of an object column, and fails on huge integers.
-    values = column.to_numpy() if pd.api.types.is_object_dtype(column.dtype) else column
     try:
-        codes, distinct = pd.factorize(values)
+        codes, distinct = find_distinct(column)
     except TypeError:  # lists and the like are not to be compared: each is a cell of its own
         present = column.notna().to_numpy(dtype=bool)
         codes = np.where(present, np.cumsum(present) - 1, -1)
         distinct = column[present].astype(object)
-    return Cells(_all_stripped(distinct.tolist()), np.asarray(codes, dtype=np.intp))
+    return Cells(_all_stripped(distinct.tolist()), codes)
 
 
 def cells_one_by_one(column: Any) -> Cells:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.data.conforming import FALSE, TRUE, Place, refuse_cells
+from automl_admm.data.distinct_values import find_distinct
 from automl_admm.data.ingest.forms.known import FORMS, Form
 from automl_admm.data.ingest.records import Facts
 from automl_admm.data.table_schema import MISSING_TEXTS, content_of
@@ -143,7 +144,7 @@ def _by_value(column: Any, cell: Cell) -> tuple[Any, NDArray[np.bool_]]:
     """Return what a function finds for each cell, and marks for cells of which it finds None."""
     import pandas as pd
 
-    codes, distinct = pd.factorize(column.astype(object))
+    codes, distinct = find_distinct(column.astype(object))
     found = [cell(value) for value in distinct]
     # The last place is that of missing cells, whose code is -1.
     values = np.array([*(np.nan if one is None else one for one in found), np.nan], dtype=object)
