@@ -11,6 +11,7 @@ import numpy as np
 
 from automl_admm.core.errors import DataError, nearest
 from automl_admm.core.messages import say_value
+from automl_admm.data.plain_types import plain_missing
 from automl_admm.plugins.records import LearningTask
 
 MOST_CLASSES = 20
@@ -233,16 +234,38 @@ def check_labels(frame: Any) -> None:
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise DataError(f"two columns are named '{twice}'.", hint="Rename one.")
+    _check_characters(names)
+
+
+def _check_characters(names: Sequence[Any]) -> None:
+    """Raise on a name that no file can hold."""
+    for name in filter(lambda name: isinstance(name, str), names):
+        try:
+            name.encode()
+        except UnicodeEncodeError as problem:
+            raise DataError(
+                f"the column name {problem.object!a} has half of a character.", hint="Rename it."
+            ) from problem
 
 
 def kind_of_column(column: Any, title: str) -> Kind:
     """Return the kind of a column; raise, with its title, for one unfit for a pipeline."""
     kind = _kind(column, title)
-    if kind == "numeric" and np.isinf(figures_of(column)).any():
+    if kind == "numeric" and _has_infinite(column, title):
         raise DataError(
             f"{title} holds infinite numbers.", hint="Replace them by missing ones (NaN)."
         )
     return kind
+
+
+def _has_infinite(column: Any, title: str) -> bool:
+    try:
+        return bool(np.isinf(figures_of(column)).any())
+    except OverflowError as problem:
+        raise DataError(
+            f"{title} holds whole numbers beyond all floats.",
+            hint="Make texts of them if they are codes, or divide them.",
+        ) from problem
 
 
 def figures_of(column: Any) -> Any:
@@ -290,81 +313,6 @@ def _object_kind(column: Any, title: str) -> Kind:
         if mixed
         else "Turn it into numbers or text, or drop it.",
     )
-
-
-def plain_missing(frame: Any) -> Any:
-    """Write what is missing as NaN, whichever of its markers pandas uses, and no type of Arrow's.
-
-    scikit-learn's encoders take NaN and None, but not the `pandas.NA` of nullable columns; its
-    imputers take no column of Arrow's beside others.
-    """
-    plain = [(column, plain_column(column)) for _, column in frame.items()]
-    if all(before is after for before, after in plain):
-        # A caller may add columns to it, which must not appear in the user's frame.
-        return frame.copy(deep=False)
-    return with_columns(frame, [after for _, after in plain])
-
-
-def with_columns(frame: Any, columns: Sequence[Any]) -> Any:
-    """Replace all columns at once: one by one is slow in wide frames, and pandas warns of it."""
-    import pandas as pd
-
-    joined = pd.concat(columns, axis=1)
-    joined.columns = frame.columns
-    return joined
-
-
-def plain_column(column: Any) -> Any:
-    """Return a column of numpy's types, with NaN for missing values."""
-    import pandas as pd
-
-    if isinstance(column.dtype, pd.ArrowDtype):
-        return _of_arrow(column)
-    if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
-        return column.astype(column.dtype.newbyteorder("="))
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return _with_plain_categories(column)
-    if _may_hold_na(column.dtype) and column.isna().any():
-        return _with_nan(column)
-    return column
-
-
-def _with_plain_categories(column: Any) -> Any:
-    """Give categories a type of numpy's; a missing one among others is `pandas.NA`."""
-    categories = column.cat.categories
-    if not _may_hold_na(categories.dtype) or categories.dtype == object:
-        return column
-    return column.cat.rename_categories(categories.astype(object).infer_objects())
-
-
-def _of_arrow(column: Any) -> Any:
-    """Return the values of an Arrow column; dates and the like stay, to be refused by name."""
-    from pandas.api import types
-
-    dtype = column.dtype
-    has_gaps = bool(column.isna().any())
-    if types.is_bool_dtype(dtype):
-        return _with_nan(column) if has_gaps else column.astype(bool)
-    if types.is_numeric_dtype(dtype):
-        is_whole = types.is_integer_dtype(dtype) and not has_gaps
-        return column.astype(dtype.numpy_dtype if is_whole else float)
-    if dtype.kind == "O" or types.is_string_dtype(dtype):
-        return _with_nan(column)
-    return column
-
-
-def _may_hold_na(dtype: Any) -> bool:
-    import pandas as pd
-
-    return pd.api.types.is_object_dtype(dtype) or getattr(dtype, "na_value", None) is pd.NA
-
-
-def _with_nan(column: Any) -> Any:
-    from pandas.api import types
-
-    if types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype):
-        return column.astype(float)
-    return column.astype(object).where(column.notna(), np.nan)
 
 
 def check_columns(frame: Any, expected: Sequence[str]) -> Any:

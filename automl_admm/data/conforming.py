@@ -12,7 +12,7 @@ import numpy as np
 
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
-from automl_admm.data.columns import plain_column, with_columns
+from automl_admm.data.plain_types import plain_column, with_columns
 from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema, content_of
 
 # Says where the row of a number is, from 0: "new.csv, line 7".
@@ -167,7 +167,7 @@ def _to_number(column: Any, expected: Column, place: Place) -> Any:
         return column.astype(np.int64) if column.dtype == bool else column
     figures = column.astype(object).map(_figure, na_action="ignore")
     _refuse_first(column, figures.isna(), expected, place)
-    return figures.astype(float)
+    return _without_infinite(figures.astype(float))
 
 
 def _figure(value: Any) -> float | None:
@@ -177,7 +177,7 @@ def _figure(value: Any) -> float | None:
         return None
     try:
         return float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.data.distinct_values import find_distinct
+from automl_admm.data.table_schema import content_of
 
 Hashes = NDArray[np.uint64]
 MISSING = np.uint64(2**64 - 1)  # the hash of a missing text
@@ -124,17 +125,26 @@ def fingerprint_rows(hashes: Hashes) -> str:
 
 def _hash_cells(column: Any) -> Hashes:
     import pandas as pd
-    from pandas.api.types import is_numeric_dtype
 
     values = pd.Series(column).reset_index(drop=True)
     missing = values.isna().to_numpy(dtype=bool)
-    if is_numeric_dtype(values.dtype) and values.dtype.kind != "c":
-        numbers = values.to_numpy(dtype=float, na_value=np.nan)
+    numbers = _as_numbers(values)
+    if numbers is None:
+        found = _hash_words(values.astype(object).where(~missing, ""))
+    else:
         # NaN has many bit patterns: it is taken out before hashing.
         found = pd.util.hash_array(_rounded(np.where(missing, 0.0, numbers)))
-    else:
-        found = _hash_words(values.astype(object).where(~missing, ""))
     return np.where(missing, np.uint64(0), found)
+
+
+def _as_numbers(values: Any) -> NDArray[np.float64] | None:
+    """Return numbers as floats, also those of objects; None for other values."""
+    if content_of(values) != "number":
+        return None
+    try:
+        return np.asarray(values.to_numpy(dtype=float, na_value=np.nan))
+    except OverflowError:  # whole numbers beyond all floats are known by their digits
+        return None
 
 
 def _hash_words(values: Any) -> Hashes:

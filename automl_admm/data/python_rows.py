@@ -10,10 +10,11 @@ import numpy as np
 
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
-from automl_admm.data.columns import plain_missing, refuse_in_target, with_columns
+from automl_admm.data.columns import refuse_in_target
 from automl_admm.data.conforming import conform, with_gaps_by_texts
 from automl_admm.data.ingest.applying import make_columns
 from automl_admm.data.ingest.records import Ingest
+from automl_admm.data.plain_types import plain_missing, with_columns
 from automl_admm.data.python_tables import as_table
 from automl_admm.data.table_schema import Schema, content_of, schema_of
 

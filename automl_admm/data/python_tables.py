@@ -95,6 +95,7 @@ def _of_polars(X: Any) -> Any:
     if not hasattr(X, "get_columns"):
         hint = "Make it a frame: X.to_frame()."
         raise DataError("X is one column of polars, no table.", hint=hint)
+    _refuse_of_several(X)
     frame = pd.DataFrame({column.name: column.to_numpy() for column in X.get_columns()})
     for column in X.get_columns():
         zone = getattr(column.dtype, "time_zone", None)
@@ -102,3 +103,15 @@ def _of_polars(X: Any) -> Any:
             moments = frame[column.name].dt.tz_localize("UTC")
             frame[column.name] = moments.dt.tz_convert(zone)
     return frame
+
+
+def _refuse_of_several(X: Any) -> None:
+    """Raise on a column of polars with as many values in each cell."""
+    hints = {"Struct": "Give X.unnest({!r}).", "Array": "Make a column of each value of {!r}."}
+    for column in X.get_columns():
+        form = str(column.dtype.base_type())
+        if form in hints:
+            raise DataError(
+                f"column {column.name!r} of X has several values in each cell: polars' {form}.",
+                hint=hints[form].format(column.name),
+            )

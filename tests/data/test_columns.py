@@ -9,13 +9,7 @@ import pandas as pd
 import pytest
 
 from automl_admm.core.errors import DataError
-from automl_admm.data.columns import (
-    check_columns,
-    check_target,
-    column_kinds,
-    infer_task,
-    plain_missing,
-)
+from automl_admm.data.columns import check_columns, check_target, column_kinds, infer_task
 
 
 @pytest.mark.parametrize(
@@ -162,35 +156,6 @@ def test_a_missing_column_is_named_with_the_nearest():
         check_columns(pd.DataFrame({"a": [1]}), ["a", *"bcdefgh"])
 
 
-def test_all_markers_of_what_is_missing_become_nan():
-    frame = pd.DataFrame(
-        {
-            "number": pd.array([1, None], dtype="Int64"),
-            "flag": pd.array([True, None], dtype="boolean"),
-            "text": pd.array(["a", None], dtype="string"),
-            "object": pd.Series(["a", pd.NA], dtype=object),
-            "whole": pd.array([1, 2], dtype="Int64"),
-        }
-    )
-    plain = plain_missing(frame)
-    assert plain["number"].dtype == float
-    assert plain["whole"].dtype == "Int64"
-    for name in ("number", "flag", "text", "object"):
-        assert isinstance(plain[name].tolist()[1], float)
-    assert plain["flag"].tolist()[0] is True
-    assert frame["text"].tolist()[1] is pd.NA
-
-
-def test_a_frame_without_gaps_is_left_alone():
-    frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
-    assert plain_missing(frame).equals(frame)
-
-
-def test_columns_may_be_named_by_numbers():
-    frame = pd.DataFrame({0: [1.0, 2.0], 1: pd.array(["x", pd.NA], dtype="string")})
-    assert plain_missing(frame)[1].isna().tolist() == [False, True]
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64", "Float64", "object"])
 def test_infinite_numbers_of_any_width_are_refused_by_name(dtype):
     for value in (np.inf, -np.inf):
@@ -199,3 +164,14 @@ def test_infinite_numbers_of_any_width_are_refused_by_name(dtype):
     assert column_kinds(pd.DataFrame({"near": pd.Series([1.0, np.nan]).astype(dtype)}))[0] == (
         "near",
     )
+
+
+def test_whole_numbers_beyond_all_floats_are_refused_by_name():
+    with pytest.raises(DataError, match="'far' holds whole numbers beyond all floats"):
+        column_kinds(pd.DataFrame({"far": pd.Series([10**400, 1], dtype=object)}))
+
+
+def test_a_name_with_half_of_a_character_is_refused():
+    names = pd.Index(["a", "\ud800b"], dtype=object)
+    with pytest.raises(DataError, match=r"name '\\ud800b' has half of a character\. Rename it"):
+        column_kinds(pd.DataFrame([[1.0, 2.0]], columns=names))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -40,3 +41,11 @@ def test_a_point_that_may_part_thousands_is_refused_after_decimal_commas(kind):
 def test_points_that_are_sure_are_read(columns, expected):
     found = conformed(columns, COMMAS)["a"]
     assert [None if pd.isna(one) else one for one in found] == expected
+
+
+def test_numbers_beyond_all_floats_are_refused_and_infinite_texts_missing():
+    schema = schema_of(pd.DataFrame({"w": [0.5, 1.0]}))
+    with pytest.raises(DataError, match=r"row 1 \(from 0\): column 'w' holds 1000+…, and held"):
+        conform(pd.DataFrame({"w": pd.Series([1, 10**400], dtype=object)}), schema)
+    found = conform(pd.DataFrame({"w": ["1", "inf"]}), schema)["w"]
+    np.testing.assert_array_equal(found, [1.0, np.nan])

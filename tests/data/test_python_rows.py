@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from automl_admm.core.errors import DataError
-from automl_admm.data.columns import column_kinds, plain_missing
+from automl_admm.data.columns import column_kinds
+from automl_admm.data.plain_types import plain_missing
 from automl_admm.data.python_rows import (
     follow,
     plain_rows,

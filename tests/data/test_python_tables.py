@@ -119,3 +119,15 @@ def test_sparse_matrices_are_refused_in_one_line(kind: Any) -> None:
     with pytest.raises(TypeError, match=r"dense data is required\. Use '.toarray\(\)'") as told:
         AutoMLClassifier(**QUICK).fit(kind(np.eye(20)), [0, 1] * 10)
     assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (pl.Series([{"u": 1, "v": 2}] * 3), r"polars' Struct\. Give X.unnest\('s'\)"),
+        (pl.Series(np.ones((3, 2))), r"polars' Array\. Make a column of each value of 's'"),
+    ],
+)
+def test_columns_of_several_values_a_cell_are_refused(cells: Any, said: str) -> None:
+    with pytest.raises(DataError, match=f"'s' of X has several values in each cell: {said}"):
+        as_table(pl.DataFrame({"s": cells}))

@@ -21,6 +21,7 @@ from automl_admm.cli.shared.screen import cells, grid, hand_on, plain_console, s
 from automl_admm.data.ingest.answers import PLAIN, decide_answers, read_target, tell_answers
 from automl_admm.data.ingest.asking import TARGET, check_asked, refuse_kind_of_others
 from automl_admm.data.ingest.doubts import doubts_of_header, find_doubts, task_of
+from automl_admm.data.ingest.large_numbers import doubts_of_large_numbers
 from automl_admm.data.ingest.leaks import find_leaks, tell_leaks
 from automl_admm.data.ingest.records import LEFT_OUT
 from automl_admm.data.ingest.reporting import REFUSED, inspect_columns
@@ -57,6 +58,7 @@ def command(data: Path, target: str | None, *, as_json: bool, **options: Any) ->
     doubts = (
         *(() if task is None else find_doubts(y, task)),
         *doubts_of_header(list(frame.columns), target),
+        *doubts_of_large_numbers(frame, {one.name for one in columns if one.kind == "number"}),
     )
     if as_json:
         content: dict[str, Any] = {

@@ -10,6 +10,7 @@ from automl_admm.core.messages import say_error, say_value
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.ingest.forms.chosen import BY_NAME
 from automl_admm.data.ingest.records import FORM, Facts, Ingest, Reading
+from automl_admm.data.plain_types import with_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +37,26 @@ def take_in(X: Any, ingest: Ingest, place: Place = row_of) -> TakenIn:
     """Return a frame or an array together with the table made of it."""
     import pandas as pd
 
+    if hasattr(X, "iloc"):
+        X = _with_floats(X, ingest)
     if ingest.is_plain:
         return TakenIn(X, X, ingest)
     frame = X if hasattr(X, "iloc") else pd.DataFrame(X).infer_objects()
     return TakenIn(frame, make_columns(frame, ingest, place), ingest)
+
+
+def _with_floats(frame: Any, ingest: Ingest) -> Any:
+    """Return a frame with floats for numbers that are objects, as a later table has them."""
+    from pandas.api.types import is_object_dtype
+
+    plain = {str(one.name) for one in ingest.readings if one.kind == "number" and one.is_plain}
+    before = [column for _, column in frame.items()]
+    after = [
+        column.astype(float) if str(column.name) in plain and is_object_dtype(column) else column
+        for column in before
+    ]
+    is_same = all(one is other for one, other in zip(before, after, strict=True))
+    return frame if is_same else with_columns(frame, after)
 
 
 def make_columns(frame: Any, ingest: Ingest, place: Place = row_of) -> Any:

@@ -24,6 +24,7 @@ from automl_admm.data.reading.decimals import (
 )
 from automl_admm.data.reading.dialects import COMMAS, SIGNS, Dialect
 from automl_admm.data.reading.feeding import CODE
+from automl_admm.data.reading.whole_numbers import with_whole_numbers
 from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema
 
 CODE_IN_FILE = re.compile(rb"(?:^|[,;|\"\s])0\d+(?=[,;|\"\s]|\Z)")
@@ -53,6 +54,8 @@ def read_csv_rows(
         if keep_codes and (codes := _codes(source, dialect, frame)):
             kept += codes
             frame = with_rest(parse_as(dialect, kept), dialect, kept, numbers)
+        if keep_codes:
+            frame = with_whole_numbers(frame, parse_as, dialect, kept)
     except DataError:
         raise
     except (ValueError, OverflowError) as problem:

@@ -40,6 +40,7 @@ from automl_admm.data.reading.tables import (
     without_infinities,
 )
 from automl_admm.data.reading.typed_tables import line_table, with_text_names
+from automl_admm.data.reading.whole_numbers import with_whole_numbers
 from automl_admm.data.table_schema import Schema
 
 # Parts of the time: unpacking; that, and seeing where rows end; both, and checking and taking apart
@@ -199,6 +200,7 @@ def read_pieces(
     codes = [name for name in frame.select_dtypes("number").columns if name in feed.codes]
     if codes:
         frame[codes] = parse_again(dialect, codes)[codes]
+    frame = with_whole_numbers(frame, parse_again, dialect)
     return frame.take(order).reset_index(drop=True), feed.taken, dialect
 
 

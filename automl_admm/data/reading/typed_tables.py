@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import DataError
-from automl_admm.data.columns import plain_missing
 from automl_admm.data.conforming import Place, with_gaps_by_texts
+from automl_admm.data.plain_types import plain_missing
 from automl_admm.data.reading import lines_in_time, parquet_rows
 from automl_admm.data.reading.arff import read_header
 from automl_admm.data.reading.formats import ARFF, FEATHER, JSON_ARRAY, JSON_LINES, PARQUET, is_text

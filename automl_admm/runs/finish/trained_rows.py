@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import DataError, StoreError
-from automl_admm.data.columns import check_columns, plain_missing
+from automl_admm.data.columns import check_columns
 from automl_admm.data.conforming import Place, conform, row_of, with_gaps_by_texts
 from automl_admm.data.ingest.applying import make_columns
 from automl_admm.data.ingest.records import Ingest, read_ingest
+from automl_admm.data.plain_types import plain_missing
 from automl_admm.data.python_rows import plain_rows
 from automl_admm.data.reading.chunks import read_chunks
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions

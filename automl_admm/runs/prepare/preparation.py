@@ -21,6 +21,7 @@ from automl_admm.data.given_splits import Split, doubts_of_splits
 from automl_admm.data.independent_rows import largest_total
 from automl_admm.data.ingest.asking import TARGET, refuse_kind_of_others
 from automl_admm.data.ingest.doubts import doubts_of_header, find_doubts, task_of
+from automl_admm.data.ingest.large_numbers import doubts_of_large_numbers
 from automl_admm.data.ingest.leaks import find_leaks
 from automl_admm.data.ingest.records import Ingest
 from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, counted_rows
@@ -256,7 +257,7 @@ def prepare(
         ingest=taken.ingest,
         answers=answered.answers,
         leaks=find_leaks(taken.raw, y, taken.ingest.left_out),
-        doubts=_doubts(taken.raw, y, known.task, work.splits),
+        doubts=_doubts(X, y, known, work.splits),
         doubtful_limits=tuple(doubts_of_limits(work.constraints)),
         target=name_of(y),
         sensitive=known.sensitive,
@@ -267,11 +268,12 @@ def prepare(
     )
 
 
-def _doubts(X: Any, y: Any, task: LearningTask, splits: Sequence[Split]) -> tuple[str, ...]:
-    """Return warnings on the target, on its name beside those of the columns, and on the splits."""
-    name = name_of(y)
-    of_names = () if name is None else doubts_of_header(list(getattr(X, "columns", ())), name)
-    return (*find_doubts(y, task), *of_names, *doubts_of_splits(splits))
+def _doubts(X: Any, y: Any, known: Known, splits: Sequence[Split]) -> tuple[str, ...]:
+    """Return warnings on the target, the names and numbers of the columns, and the splits."""
+    name, raw = name_of(y), known.taken.raw
+    of_names = () if name is None else doubts_of_header(list(getattr(raw, "columns", ())), name)
+    of_numbers = doubts_of_large_numbers(X, known.taken.ingest.numeric)
+    return (*find_doubts(y, known.task), *of_names, *of_numbers, *doubts_of_splits(splits))
 
 
 def _others(y: Any, sensitive: Any, columns: RoleColumns) -> Mapping[str, str]:

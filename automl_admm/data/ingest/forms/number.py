@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.core.messages import say_value
-from automl_admm.data.columns import figures_of, plain_column
+from automl_admm.data.columns import figures_of
 from automl_admm.data.conforming import Place, refuse_cells
 from automl_admm.data.ingest.forms.cells import (
     Cells,
@@ -35,6 +35,7 @@ from automl_admm.data.ingest.forms.dialects import (
 )
 from automl_admm.data.ingest.forms.units import factors_after, factors_before
 from automl_admm.data.ingest.records import Facts
+from automl_admm.data.plain_types import plain_column
 
 LOOKED_AT = 2000  # distinct cells for a guess; all of them confirm it
 FEWEST_NUMBERS = 2

@@ -1,0 +1,95 @@
+"""Columns of numpy's types, whatever types of pandas and Arrow a table has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+FIRST_INEXACT = 2**53  # from here on a float may be two whole numbers
+
+
+def plain_missing(frame: Any) -> Any:
+    """Write what is missing as NaN, whichever of its markers pandas uses, and no type of Arrow's.
+
+    scikit-learn's encoders take NaN and None, but not the `pandas.NA` of nullable columns; its
+    imputers take no column of Arrow's beside others.
+    """
+    plain = [(column, plain_column(column)) for _, column in frame.items()]
+    if all(before is after for before, after in plain):
+        # A caller may add columns to it, which must not appear in the user's frame.
+        return frame.copy(deep=False)
+    return with_columns(frame, [after for _, after in plain])
+
+
+def with_columns(frame: Any, columns: Sequence[Any]) -> Any:
+    """Replace all columns at once: one by one is slow in wide frames, and pandas warns of it."""
+    import pandas as pd
+
+    joined = pd.concat(columns, axis=1)
+    joined.columns = frame.columns
+    return joined
+
+
+def plain_column(column: Any) -> Any:
+    """Return a column of numpy's types, with NaN for missing values."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.ArrowDtype):
+        return _of_arrow(column)
+    if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
+        return column.astype(column.dtype.newbyteorder("="))
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return _with_plain_categories(column)
+    if _may_hold_na(column.dtype) and column.isna().any():
+        return _with_nan(column)
+    return column
+
+
+def _with_plain_categories(column: Any) -> Any:
+    """Give categories a type of numpy's; a missing one among others is `pandas.NA`."""
+    categories = column.cat.categories
+    if not _may_hold_na(categories.dtype) or categories.dtype == object:
+        return column
+    return column.cat.rename_categories(categories.astype(object).infer_objects())
+
+
+def _of_arrow(column: Any) -> Any:
+    """Return the values of an Arrow column; dates and the like stay, to be refused by name."""
+    from pandas.api import types
+
+    dtype = column.dtype
+    has_gaps = bool(column.isna().any())
+    if types.is_bool_dtype(dtype):
+        return _with_nan(column) if has_gaps else column.astype(bool)
+    if types.is_numeric_dtype(dtype):
+        is_whole = types.is_integer_dtype(dtype) and not has_gaps
+        return column.astype(dtype.numpy_dtype) if is_whole else _as_floats(column)
+    if dtype.kind == "O" or types.is_string_dtype(dtype):
+        return _with_nan(column)
+    return column
+
+
+def _may_hold_na(dtype: Any) -> bool:
+    import pandas as pd
+
+    return pd.api.types.is_object_dtype(dtype) or getattr(dtype, "na_value", None) is pd.NA
+
+
+def _with_nan(column: Any) -> Any:
+    from pandas.api import types
+
+    if types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype):
+        return _as_floats(column)
+    return column.astype(object).where(column.notna(), np.nan)
+
+
+def _as_floats(column: Any) -> Any:
+    """Return numbers as floats, but whole ones as they are if floats would run them together."""
+    from pandas.api import types
+
+    floats = column.astype(float)
+    if types.is_integer_dtype(column.dtype) and (floats.abs() >= FIRST_INEXACT).any():
+        return column.astype(object).where(column.notna(), np.nan)
+    return floats

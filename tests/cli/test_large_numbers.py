@@ -1,0 +1,61 @@
+"""Whole numbers that floats run together stay apart as categories, and are told as numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm import load
+
+ROWS = 400
+FIRST = 2**62
+SEARCH = (
+    *("--target", "y", "--grammar", "tiny", "--cv=2", "--max-evaluations", "2"),
+    *("--executor", "inline", "--quiet", "--out", "out"),
+)
+LIMIT = ("--constraint", "recall >= 0.3", "--certify", "0.9")
+
+
+@pytest.fixture
+def frame(tmp_path: Path) -> pd.DataFrame:
+    """The code alone tells the class; one of seven is missing."""
+    codes = pd.array([FIRST + row % 3 for row in range(ROWS)], dtype="Int64")
+    is_first = np.asarray(codes == FIRST, dtype=bool)
+    codes[::7] = pd.NA
+    found = pd.DataFrame({"x": np.arange(ROWS) % 11, "code": codes, "y": is_first.astype(int)})
+    found.to_csv(tmp_path / "train.csv", index=False)
+    return found
+
+
+def test_codes_with_gaps_are_told_and_a_run_on_them_goes_on(
+    frame: pd.DataFrame, run: Any, tmp_path: Path
+) -> None:
+    done = run("fit", "train.csv", *SEARCH, *LIMIT)
+    assert done.code == 0, done.err
+    assert "column 'code' has 3 distinct whole numbers, but only 1 as floats" in done.err
+    assert "only 1 as floats" in run("inspect", "train.csv", "--target", "y").err
+    assert "the data agree" in run("verify", "out", "train.csv").out
+    assert run("resume", "out", "--max-evaluations", "+1", "--quiet").code == 0
+
+
+def test_codes_with_gaps_are_categories_in_every_form(
+    frame: pd.DataFrame, run: Any, spawn: Any, tmp_path: Path
+) -> None:
+    done = run("fit", "train.csv", *SEARCH, *LIMIT, "--column", "code=category")
+    assert done.code == 0, done.err
+    assert "as floats" not in done.err
+    assert "the data agree" in run("verify", "out", "train.csv").out
+    assert run("resume", "out", "--max-evaluations", "+1", "--quiet").code == 0
+    frame.to_parquet("typed.parquet")
+    frame.astype({"code": "string"}).to_json("texts.jsonl", orient="records", lines=True)
+    frame.astype({"code": "int64[pyarrow]"}).to_feather("arrow.feather")
+    expected = spawn("predict", "out", "train.csv").out
+    for name in ("typed.parquet", "texts.jsonl", "arrow.feather"):
+        assert run("predict", "out", name).out == expected
+    known = frame["code"].notna().to_numpy()
+    found = load(tmp_path / "out").predict_proba(frame)[:, 1]
+    assert (np.unique(found[known & (frame["y"] == 1)]).min()) > found[frame["y"] == 0].max()

@@ -1,0 +1,49 @@
+"""Columns of all types become those of numpy, with NaN for what is missing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm.data.plain_types import plain_column, plain_missing
+
+LARGE = 2**53 + 1
+
+
+def test_all_markers_of_what_is_missing_become_nan():
+    frame = pd.DataFrame(
+        {
+            "number": pd.array([1, None], dtype="Int64"),
+            "flag": pd.array([True, None], dtype="boolean"),
+            "text": pd.array(["a", None], dtype="string"),
+            "object": pd.Series(["a", pd.NA], dtype=object),
+            "whole": pd.array([1, 2], dtype="Int64"),
+        }
+    )
+    plain = plain_missing(frame)
+    assert plain["number"].dtype == float
+    assert plain["whole"].dtype == "Int64"
+    for name in ("number", "flag", "text", "object"):
+        assert isinstance(plain[name].tolist()[1], float)
+    assert plain["flag"].tolist()[0] is True
+    assert frame["text"].tolist()[1] is pd.NA
+
+
+def test_a_frame_without_gaps_is_left_alone():
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+    assert plain_missing(frame).equals(frame)
+
+
+def test_columns_may_be_named_by_numbers():
+    frame = pd.DataFrame({0: [1.0, 2.0], 1: pd.array(["x", pd.NA], dtype="string")})
+    assert plain_missing(frame)[1].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "UInt64", "int64[pyarrow]", "uint64[pyarrow]"])
+def test_whole_numbers_beside_gaps_stay_if_floats_run_them_together(dtype):
+    found = plain_column(pd.Series([LARGE, LARGE - 1, None], dtype=dtype))
+    assert found.tolist()[:2] == [LARGE, LARGE - 1]
+    assert np.isnan(found.tolist()[2])
+    small = plain_column(pd.Series([7, None], dtype=dtype))
+    assert small.dtype == float
