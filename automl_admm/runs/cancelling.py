@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.evaluations import Evaluation
-from automl_admm.core.messages import say_value
+from automl_admm.core.messages import say_error, say_value
 from automl_admm.core.run import StopReason
+
+logger = logging.getLogger(__name__)
 
 
 class Flag(Protocol):
@@ -22,16 +25,30 @@ class Flag(Protocol):
 Cancel = Flag | Callable[[], bool]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Canceller:
-    """An observer that ends a search once a question is answered by True."""
+    """An observer that ends a search once a question is answered by True.
+
+    A question that fails is asked again: the flag may lie on a server.
+    """
 
     is_wanted: Callable[[], bool]
+    _has_failed: bool = field(default=False, init=False)
 
     def should_stop(self, evaluations: int, incumbent: Evaluation | None) -> StopReason | None:
         """Return the reason once the end is wanted."""
         del evaluations, incumbent
-        return StopReason.CANCEL if self.is_wanted() else None
+        try:
+            return StopReason.CANCEL if self.is_wanted() else None
+        except Exception as problem:  # noqa: BLE001 - a user's function may raise anything
+            self._tell(problem)
+            return None
+
+    def _tell(self, problem: Exception) -> None:
+        if not self._has_failed:
+            told = "`cancel` failed and will be asked again (this is told once): %s"
+            logger.warning(told, say_error(problem))
+            self._has_failed = True
 
 
 def cancellers(cancel: Any) -> tuple[Canceller, ...]:

@@ -60,6 +60,25 @@ def test_clones_share_the_event() -> None:
     assert found.get_metadata_routing().fit.requests["sensitive_features"] is True
 
 
+def test_a_function_that_fails_is_told_once_and_asked_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    answers = iter([OSError("no network"), OSError("no network"), True])
+
+    def ask() -> bool:
+        answer = next(answers)
+        if isinstance(answer, OSError):
+            raise answer
+        return answer
+
+    search = AutoMLClassifier("tiny", cancel=ask, **SETTINGS).fit(*table())
+    assert search.stopped_by_ == "cancelled"
+    told = [one.getMessage() for one in caplog.records if "`cancel`" in one.getMessage()]
+    assert told == [
+        "`cancel` failed and will be asked again (this is told once): OSError: no network"
+    ]
+
+
 @pytest.mark.parametrize("cancel", [3, "now", threading.Event])
 def test_what_cannot_be_asked_is_refused(cancel: Any) -> None:
     with pytest.raises(ConfigurationError, match="cancel must be an event or a function"):
