@@ -26,6 +26,7 @@ from automl_admm.api.parameters import (
 )
 from automl_admm.api.reports import Reports, end_lines
 from automl_admm.api.taking_in import Given, prepare_given, take_in, warn_of_outcome
+from automl_admm.constraints.unknown_groups import warn_of_unknown_groups
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.data.columns import check_labels
 from automl_admm.data.ingest.reporting import table_of
@@ -131,6 +132,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Any:
         """Predict with the best pipeline; a row that it leaves undecided has the label None."""
         rows = self._validated_rows(X)
+        warn_of_unknown_groups(self.best_pipeline_, rows, depth=2)
         return self.best_pipeline_.predict(rows)
 
     def pipeline_rows(self, X: Any) -> Any:

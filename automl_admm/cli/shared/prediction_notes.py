@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from automl_admm.constraints.unknown_groups import count_unknown_groups, tell_unknown_groups
 from automl_admm.data.later_rows import LaterRows
 from automl_admm.pipelines.labels import leaves_undecided
 
@@ -28,11 +29,7 @@ class PredictionNotes:
 
     def see(self, frame: Any) -> Any:
         """Return the rows, and count what the model does not know of them."""
-        # Imported here: it brings scikit-learn, for which `--help` need not wait.
-        from automl_admm.constraints.group_classifier import GroupThresholdClassifier
-
-        if isinstance(self.model, GroupThresholdClassifier):
-            self.unknown_groups.update(self.model.unknown_groups(frame))
+        self.unknown_groups.update(count_unknown_groups(self.model, frame))
         self.later.add(frame)
         return frame
 
@@ -47,10 +44,5 @@ class PredictionNotes:
         if leaves_undecided(self.model):
             told = f"{self.undecided} of {self.rows} rows are left undecided"
             yield f"{told}: their prediction is empty"
-        for name, rows in sorted(self.unknown_groups.items()):
-            yield (
-                f"warning: {rows} rows are of the group '{name}', which the run did not know: they "
-                "are decided at the threshold for all, and no limit was tested on such rows."
-            )
-        for line in self.later.lines():
+        for line in (*tell_unknown_groups(self.unknown_groups), *self.later.lines()):
             yield f"warning: {line}"

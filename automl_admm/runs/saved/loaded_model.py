@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
+from automl_admm.constraints.unknown_groups import warn_of_unknown_groups
 from automl_admm.core.errors import FallbackWarning, LimitWarning, VersionWarning
 from automl_admm.data.later_rows import warn_of_later_rows
 from automl_admm.data.python_rows import plain_target
@@ -61,6 +62,8 @@ class LoadedModel(BaseEstimator):  # type: ignore[misc]
     def _answer(self, method: str, X: Any) -> Any:
         rows = self.pipeline_rows(X)
         warn_of_later_rows(self.description, rows, depth=3)
+        if method == "predict":
+            warn_of_unknown_groups(self.pipeline, rows, depth=3)
         with rows_for_the_model():
             return getattr(self.pipeline, method)(rows)
 

@@ -288,7 +288,11 @@ def test_the_classifier_has_it_in_its_best_pipeline(executor: str) -> None:
     strangers = X.assign(sex="x")
     with pytest.warns(NewValuesWarning, match="of column 'sex'"):
         chances = search.predict_proba(strangers)
-    with pytest.warns(NewValuesWarning, match="of column 'sex'"):
+    told = f"{len(X)} rows are of the group 'x', which"
+    with (
+        pytest.warns(NewValuesWarning, match="of column 'sex'"),
+        pytest.warns(NewValuesWarning, match=told),
+    ):
         decided = search.predict(strangers)
     at_single = chances[:, 1] >= model.threshold
     assert (decided == np.where(at_single, "yes", "no")).all()
