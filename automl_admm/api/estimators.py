@@ -25,7 +25,14 @@ from automl_admm.api.parameters import (
     documented_rows,
 )
 from automl_admm.api.reports import Reports, end_lines
-from automl_admm.api.taking_in import Given, prepare_given, take_in, warn_of_outcome
+from automl_admm.api.taking_in import (
+    Given,
+    kept_frame,
+    named_as,
+    prepare_given,
+    take_in,
+    warn_of_outcome,
+)
 from automl_admm.constraints.unknown_groups import warn_of_unknown_groups
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.data.columns import check_labels
@@ -43,6 +50,7 @@ from automl_admm.data.python_rows import (
 )
 from automl_admm.data.unique_names import with_unique_names
 from automl_admm.execution.server.early_server import started_early
+from automl_admm.pipelines.default_outputs import default_outputs
 from automl_admm.pipelines.labels import accuracy_of_decided, leaves_undecided
 from automl_admm.plugins.records import LearningTask
 from automl_admm.runs.cancelling import cancellers
@@ -94,8 +102,8 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         config, taken = take_in(self._config(monotonic()), X, y, sensitive_features, *roles)
         rows, target = self._validated(taken.rows, taken.target)
         schema = schema_of_rows(rows)
-        given = replace(taken, rows=rows, target=_named(target, y, rows))
-        with started_early(config.executor, config.n_jobs) as server:
+        given = replace(taken, rows=rows, target=named_as(target, y, rows))
+        with started_early(config.executor, config.n_jobs) as server, default_outputs():
             outcome = self._run(replace(config, server=server), given)
         self.__dict__.pop("best_pipeline_", None)  # what raises now leaves no earlier model
         if self.on_infeasible == "raise":
@@ -133,7 +141,8 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         """Predict with the best pipeline; a row that it leaves undecided has the label None."""
         rows = self._validated_rows(X)
         warn_of_unknown_groups(self.best_pipeline_, rows, depth=2)
-        return self.best_pipeline_.predict(rows)
+        with default_outputs():
+            return self.best_pipeline_.predict(rows)
 
     def pipeline_rows(self, X: Any) -> Any:
         """Return the rows as `best_pipeline_` takes them: dates and amounts made into columns.
@@ -158,7 +167,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
             ensure_min_samples=2,
             y_numeric=self._task == "regression",
         )
-        return _kept(given, checked), target
+        return kept_frame(given, checked), target
 
     def _validated_rows(self, X: Any) -> Any:
         """Check as scikit-learn does, and bring the rows to the columns and types of `fit`."""
@@ -170,7 +179,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         checked = validate_data(
             self, checkable(given), dtype=None, ensure_all_finite=False, reset=False
         )
-        rows = follow(_kept(given, checked), self._schema, self._ingest)
+        rows = follow(kept_frame(given, checked), self._schema, self._ingest)
         warn_of_later_rows(self._learned, rows, depth=3)
         return rows
 
@@ -253,20 +262,6 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _named(target: Any, y: Any, rows: Any) -> Any:
-    """Return a checked target under the name that it was given with: files of the run know it."""
-    import pandas as pd
-
-    name = getattr(y, "name", None)
-    is_taken = str(name) in map(str, getattr(rows, "columns", ()))
-    return target if name is None or is_taken else pd.Series(target, name=str(name))
-
-
-def _kept(given: Any, checked: Any) -> Any:
-    """Return a frame as the user gave it, anything else as scikit-learn made it."""
-    return given if hasattr(given, "iloc") else checked
-
-
 REMEDIES = {
     "predict_proba": "With scoring='neg_log_loss' only a pipeline with probabilities can win.",
     "decision_function": "It may have 'predict_proba'.",
@@ -347,7 +342,8 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each class, a row each."""
         rows = self._validated_rows(X)
-        return self.best_pipeline_.predict_proba(rows)
+        with default_outputs():
+            return self.best_pipeline_.predict_proba(rows)
 
     @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Any:
@@ -359,7 +355,8 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
     def decision_function(self, X: Any) -> Any:
         """Return the decision scores of the best pipeline."""
         rows = self._validated_rows(X)
-        return self.best_pipeline_.decision_function(rows)
+        with default_outputs():
+            return self.best_pipeline_.decision_function(rows)
 
 
 @documented()

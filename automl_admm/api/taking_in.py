@@ -107,3 +107,17 @@ def warn_of_outcome(outcome: PipelineResult) -> None:
         warnings.warn(late, UserWarning, stacklevel=TO_CALLER)
     for broken in filter(None, (*tell_broken(outcome), explain_few_found(outcome))):
         warnings.warn(broken, LimitWarning, stacklevel=TO_CALLER)
+
+
+def named_as(target: Any, y: Any, rows: Any) -> Any:
+    """Return a checked target under the name that it was given with: files of the run know it."""
+    import pandas as pd
+
+    name = getattr(y, "name", None)
+    is_taken = str(name) in map(str, getattr(rows, "columns", ()))
+    return target if name is None or is_taken else pd.Series(target, name=str(name))
+
+
+def kept_frame(given: Any, checked: Any) -> Any:
+    """Return a frame as the user gave it, anything else as scikit-learn made it."""
+    return given if hasattr(given, "iloc") else checked

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.messages import say_value
 from automl_admm.core.structure.precedence import (
     MOST_BOUND,
     arrange,
@@ -45,7 +46,9 @@ def demand_texts(what: str, given: object, hint: str | None = None) -> None:
     Solvers tell the pick of a choice from that of an order by its being a text.
     """
     if not isinstance(given, tuple | list) or not all(isinstance(one, str) for one in given):
-        raise ConfigurationError(f"{what} must be a tuple of texts, not {given!r}.", hint=hint)
+        raise ConfigurationError(
+            f"{what} must be a tuple of texts, not {say_value(given)}.", hint=hint
+        )
 
 
 @dataclass(frozen=True, slots=True)

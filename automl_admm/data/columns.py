@@ -11,7 +11,7 @@ import numpy as np
 
 from automl_admm.core.errors import DataError, nearest
 from automl_admm.core.messages import say_value
-from automl_admm.data.plain_types import plain_missing
+from automl_admm.data.plain_types import FIRST_INEXACT, plain_missing
 from automl_admm.plugins.records import LearningTask
 
 MOST_CLASSES = 20
@@ -146,6 +146,11 @@ def _check_quantities(values: Any) -> None:
         raise DataError(
             f"the target has one value only: {say_value(values.iloc[0])}.",
             hint="Is it the right column?",
+        )
+    if np.abs(figures).max() >= FIRST_INEXACT and np.ptp(figures) == 0:
+        raise DataError(
+            "the values of the target are whole numbers from 2**53 on, which are one as floats.",
+            hint="Subtract the least from all of them.",
         )
     if np.ptp(figures) < LEAST_SPREAD:
         raise DataError(

@@ -175,3 +175,8 @@ def test_a_name_with_half_of_a_character_is_refused():
     names = pd.Index(["a", "\ud800b"], dtype=object)
     with pytest.raises(DataError, match=r"name '\\ud800b' has half of a character\. Rename it"):
         column_kinds(pd.DataFrame([[1.0, 2.0]], columns=names))
+
+
+def test_large_whole_numbers_that_are_one_as_floats_are_no_quantities():
+    with pytest.raises(DataError, match=r"one as floats\. Subtract the least from all of them"):
+        check_target(np.array([2**62 + row for row in range(120)]), "regression")

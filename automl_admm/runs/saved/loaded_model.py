@@ -16,6 +16,7 @@ from automl_admm.constraints.unknown_groups import warn_of_unknown_groups
 from automl_admm.core.errors import FallbackWarning, LimitWarning, VersionWarning
 from automl_admm.data.later_rows import warn_of_later_rows
 from automl_admm.data.python_rows import plain_target
+from automl_admm.pipelines.default_outputs import default_outputs
 from automl_admm.pipelines.labels import accuracy_of_decided, leaves_undecided
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.finish.model_mark import tell_mark
@@ -64,7 +65,7 @@ class LoadedModel(BaseEstimator):  # type: ignore[misc]
         warn_of_later_rows(self.description, rows, depth=3)
         if method == "predict":
             warn_of_unknown_groups(self.pipeline, rows, depth=3)
-        with rows_for_the_model():
+        with rows_for_the_model(), default_outputs():
             return getattr(self.pipeline, method)(rows)
 
     def __sklearn_is_fitted__(self) -> bool:
