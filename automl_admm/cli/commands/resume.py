@@ -31,6 +31,7 @@ from automl_admm.data.table_schema import Schema, read_schema
 from automl_admm.execution.server.early_server import started_early
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.interrupts import Deferral
+from automl_admm.runs.gone_plugins import telling_gone_plugins
 from automl_admm.runs.option_record import Option
 from automl_admm.runs.saved_request import read_request
 from automl_admm.runs.session.run_log import read_log
@@ -105,7 +106,10 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
         _refuse_to_connect(request, folder)
     config = _extended(request, folder, options)
     manner = Manner(options["as_json"], options["profile"], options["report"], quiet)
-    with started_early(config.executor, config.n_jobs, may_fork=True) as server:
+    with (
+        telling_gone_plugins(folder.read(folder.settings)),
+        started_early(config.executor, config.n_jobs, may_fork=True) as server,
+    ):
         loaded = _load(data, config, folder).with_portion(read_portion(config.portion))
         config = replace(
             config,

@@ -39,6 +39,7 @@ from automl_admm.plugins.records import (
 )
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
+from automl_admm.runs.gone_plugins import telling_gone_plugins
 from automl_admm.runs.prepare.assembly import resolve_constraints
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.prepare.set_aside import CALLS, trial_rows
@@ -203,7 +204,8 @@ class CertifiedRun:
             column_cost=self.settings.get("column_cost"),
         )
         items = self.settings["limits"]
-        found = resolve_constraints(config, load_plugins(quietly=True))
+        with telling_gone_plugins(self.content):
+            found = resolve_constraints(config, load_plugins(quietly=True))
         try:
             return tuple(map(with_its_groups, found, items))
         except ValueError as problem:

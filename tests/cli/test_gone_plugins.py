@@ -1,0 +1,65 @@
+"""A run whose plugin is not installed any more says which distribution it needs."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LIMIT = """
+from automl_admm.plugin_api import ConstraintPlugin, hookimpl
+
+
+@hookimpl
+def constraints():
+    yield ConstraintPlugin(
+        name="steps_used",
+        summary="the number of steps",
+        kind="checked",
+        function=lambda evaluated: 2.0,
+    )
+"""
+SEARCH = (
+    "--grammar",
+    "tiny",
+    "--cv=2",
+    "--max-evaluations",
+    "2",
+    "--executor",
+    "inline",
+    "--quiet",
+)
+
+
+def uninstalled() -> None:
+    place = next(
+        Path(one) for one in sys.path if Path(one, "foreign_solver-1.0.dist-info").exists()
+    )
+    shutil.rmtree(place / "foreign_solver-1.0.dist-info")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("evaluate", "out", "people.csv"),
+        ("resume", "out", "--max-evaluations", "+1"),
+    ],
+)
+def test_the_distribution_behind_an_unknown_limit_is_named(
+    command: tuple[str, ...], run: Any, install: Any, table: Path
+) -> None:
+    install(LIMIT)
+    done = run(
+        "fit", table, "--target", "buys", *SEARCH, "--constraint", "steps_used <= 3", "--out", "out"
+    )
+    assert done.code == 0, done.err
+    uninstalled()
+    done = run(*command)
+    assert done.code == 2
+    assert done.err.strip().splitlines()[-1] == (
+        "error: no constraint named 'steps_used'. The run had foreign-solver 1.0, which is not "
+        "installed here: install it."
+    )
