@@ -1,4 +1,4 @@
-"""Plugins that a run had, and that are not installed where it is read again."""
+"""Plugins of a run, uninstalled since then."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLUGINS = "plugins"  # the key in run.json, of providers by plugin
 
 @contextmanager
 def telling_gone_plugins(content: Mapping[str, Any]) -> Iterator[None]:
-    """Say which plugins of a run are gone where a name is unknown; `content` is its run.json."""
+    """Name the gone plugins of a run where a name is unknown; `content` is its run.json."""
     try:
         yield
     except UnknownNameError as problem:
