@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.data.plain_types import FIRST_INEXACT
+from automl_admm.data.table_schema import content_of
 
 
 def doubts_of_large_numbers(X: Any, numbers: Collection[str]) -> tuple[str, ...]:
@@ -34,7 +35,8 @@ def _run_together(column: Any) -> tuple[int, int]:
     """Return how many whole numbers a column has, and how many floats; none if it has no large."""
     from pandas.api import types
 
-    if not types.is_integer_dtype(column.dtype) and not types.is_object_dtype(column.dtype):
+    is_doubtful = types.is_integer_dtype(column.dtype) or types.is_object_dtype(column.dtype)
+    if not is_doubtful or content_of(column) != "number":
         return 0, 0
     present = column.dropna()
     floats = present.astype(float)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, time
 from decimal import Decimal
 
 import numpy as np
@@ -38,6 +39,9 @@ def test_numbers_that_run_together_are_told(column):
         pd.Series([1e300, 1e300 + 1]),
         pd.Series([None, None], dtype="Int64"),
         pd.Series([1, 2, None], dtype=object),
+        pd.Series(["9,007,199,254,740,993 €", "9,007,199,254,740,992 €"], dtype=object),
+        pd.Series([date(2024, 1, 2), None], dtype=object),
+        pd.Series([time(12, 30), None], dtype=object),
     ],
 )
 def test_others_are_not(column):
