@@ -27,7 +27,7 @@ DRAWS = 16
 BEHIND = "Other values stand behind texts, as in Choice('n', ('1', '2'), values=(1, 2))."
 
 
-def plain_values(values: Sequence[Value]) -> tuple[Value, ...]:
+def plain_values(values: Sequence[Value] | None) -> tuple[Value, ...]:
     """Return values with NumPy's numbers, truth values and texts as those of Python.
 
     They go into files as these, and come back as these.
@@ -36,7 +36,8 @@ def plain_values(values: Sequence[Value]) -> tuple[Value, ...]:
     (16, False, None)
     """
     return tuple(
-        one.item() if isinstance(one, np.number | np.bool_ | np.str_) else one for one in values
+        one.item() if isinstance(one, np.number | np.bool_ | np.str_) else one
+        for one in values or ()
     )
 
 

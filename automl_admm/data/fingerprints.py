@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.data.distinct_values import find_distinct
-from automl_admm.data.table_schema import content_of
 
 Hashes = NDArray[np.uint64]
 MISSING = np.uint64(2**64 - 1)  # the hash of a missing text
@@ -138,8 +137,15 @@ def _hash_cells(column: Any) -> Hashes:
 
 
 def _as_numbers(values: Any) -> NDArray[np.float64] | None:
-    """Return numbers as floats, also those of objects; None for other values."""
-    if content_of(values) != "number":
+    """Return numbers as floats, also whole ones that are objects; None for other values."""
+    from pandas.api.types import infer_dtype, is_numeric_dtype, is_object_dtype
+
+    is_number = is_numeric_dtype(values.dtype) and values.dtype.kind != "c"
+    if is_object_dtype(
+        values.dtype
+    ):  # whole numbers beside gaps, which a later table has as floats
+        is_number = infer_dtype(values, skipna=True) == "integer"
+    if not is_number:
         return None
     try:
         return np.asarray(values.to_numpy(dtype=float, na_value=np.nan))

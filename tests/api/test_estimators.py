@@ -263,6 +263,11 @@ def test_a_metric_that_cannot_score_the_target_is_told_before_the_search() -> No
         AutoMLClassifier(**QUICK, scoring="neg_mean_squared_error").fit(X, 10**y)
     found = AutoMLClassifier(**QUICK, scoring="neg_mean_absolute_error").fit(X, y + 1)
     assert found.best_score_ > -0.1, "classes that are places themselves"
+    with pytest.raises(ConfigurationError, match="for a quantity, and this target has classes"):
+        AutoMLClassifier(**QUICK, scoring="neg_mean_absolute_percentage_error").fit(X, y + 3)
+    tens = np.array(["8", "9", "10"])[y]
+    with pytest.raises(ConfigurationError, match="has classes: '10', '8', '9'"):
+        AutoMLClassifier(**QUICK, scoring="neg_mean_squared_error").fit(X, tens)
 
 
 def test_a_metric_that_returns_a_text_of_a_number_is_refused() -> None:

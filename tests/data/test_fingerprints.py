@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from automl_admm.data.fingerprints import fingerprint_rows, hash_rows
 
@@ -50,3 +52,22 @@ def test_another_cell_is_another_row_and_rows_are_counted() -> None:
     assert list(np.flatnonzero(hashes(frame) != hashes(changed))) == [5]
     twice = pd.concat([frame, frame.head(1)])
     assert fingerprint_rows(hashes(twice)) != fingerprint_rows(hashes(frame))
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        (pd.Series([True, False]), [3035652100526550566, 0]),
+        (pd.Series([True, None], dtype="boolean"), [3035652100526550566, 0]),
+        (pd.Series([1, 2]).astype("category"), [15289156711003816966, 15865429583590377110]),
+        (pd.Series([Decimal("1.5"), Decimal(2)]), [11123337222389435084, 15865429583590377110]),
+        (pd.Series([1, 2]), [3035652100526550566, 1360429390938723525]),
+        (pd.Series([1, None, 2], dtype=object), [3035652100526550566, 0, 1360429390938723525]),
+        (pd.Series([1.5, np.nan]), [16657480027015623784, 0]),
+        (pd.Series(["a", None], dtype=object), [13950350942979735504, 0]),
+        (pd.Series([True, None], dtype=object), [2410982421905495808, 0]),
+    ],
+)
+def test_certificates_of_earlier_versions_find_their_rows(column, expected):
+    """A certificate and the ledger of looks keep these numbers: another hash makes rows new."""
+    assert hash_rows([column], len(column)).tolist() == expected

@@ -97,7 +97,7 @@ class SearchPlan:
             search = make(self.title, self.strategy.search, problem, solvers, self.options)
             is_one = all(hasattr(search, method) for method in GENERATOR_METHODS)
             expect(self.title, "generator", search, is_one=is_one)
-            yield from checked_search(self.title, search, problem)
+            yield from checked_search(self.title, search, problem, openmp_limiter())
 
 
 def plan_search(config: RunConfig, plugins: Plugins) -> SearchPlan:

@@ -15,7 +15,7 @@ from automl_admm.core.messages import say_error, say_value
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.metric_facts import target_of
 from automl_admm.pipelines.metric_trial import check_metric
-from automl_admm.pipelines.metrics import demand_weights
+from automl_admm.pipelines.metrics import Metric, demand_weights
 from automl_admm.pipelines.predictions.measured import score_of
 from automl_admm.pipelines.predictions.table_part import TablePart
 from automl_admm.pipelines.work import PipelineWork
@@ -25,6 +25,11 @@ ResultT = TypeVar("ResultT")
 
 # A constant model with such a score leaves pipelines hardly any room to differ in.
 MISLEADING = 0.9
+# Scorers of quantities that are the same if all values and predictions are moved alike.
+OF_DIFFERENCES = {
+    *("r2", "explained_variance", "max_error", "mean_squared_error", "root_mean_squared_error"),
+    *("mean_absolute_error", "median_absolute_error"),
+}
 
 
 def check_scoring(work: PipelineWork, deadline: float | None = None) -> str | None:
@@ -71,13 +76,20 @@ def _refuse_quantity(work: PipelineWork) -> None:
     if metric.sees_labels or target_of(metric.scorer) != "a quantity":
         return
     with suppress(TypeError, ValueError):
-        if np.all(np.diff(np.sort(classes.astype(float))) == 1.0):
+        figures = classes.astype(float)
+        starts_well = figures[0] == 0.0 or _of_differences(metric)
+        if starts_well and np.all(np.diff(figures) == 1.0):
             return
     named = ", ".join(map(say_value, classes[:8]))
     raise ConfigurationError(
         f"metric '{metric.name}' is for a quantity, and this target has classes: {named}.",
         hint=Remedy("Choose another {scoring}."),
     )
+
+
+def _of_differences(metric: Metric) -> bool:
+    """Return True if a metric is the same for targets that are moved together."""
+    return metric.name.removeprefix("neg_") in OF_DIFFERENCES
 
 
 def _tried(work: PipelineWork, call: Callable[[], ResultT], deadline: float | None) -> ResultT:

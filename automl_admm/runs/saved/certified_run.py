@@ -248,6 +248,7 @@ class CertifiedRun:
                 predict_seconds=math.nan,
                 decisions=np.asarray(numbered.predict(own_frame(table.X))),
                 sensitive=table.sensitive,
+                weights=table.roles.weights,
                 calls=CALLS,
                 saved_bytes=self.folder.model.stat().st_size,
                 origins=None
@@ -255,7 +256,9 @@ class CertifiedRun:
                 else ingest.origins(),
                 spreads=self.content["data"].get("spreads"),
             )
-            drawn = evaluated if tested is None else evaluated.part(tested)
+            drawn = evaluated
+            if tested is not None:  # drawn by their weights, they count alike
+                drawn = replace(evaluated.part(tested), weights=None)
             on = {"statistical": drawn}
             return [measured_by(c.function, on.get(c.kind, evaluated)) for c in constraints]
 

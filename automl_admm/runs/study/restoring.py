@@ -7,7 +7,6 @@ came with a budget of time or by several workers), it begins anew with all resul
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,11 +32,11 @@ def restore(box: PreparedBox, store: Store, journal: Journal, tell: Tell) -> Tri
 
 
 def demand_asks(path: Path, journal: Journal, log: Sequence[Evaluation]) -> None:
-    """Raise if a trial stands twice in the journal, or one that somebody told is missing there."""
-    asked = Counter(ask.number for ask in journal.asks if ask.number is not None)
-    for number, count in asked.items():
-        if count > 1:
-            raise lost(path, f"trial {number} stands in it {count} times")
+    """Raise if a trial that somebody told is missing in the journal.
+
+    A pending one that `optimize` takes over stands there twice.
+    """
+    asked = {ask.number for ask in journal.asks}
     for one in log:
         if TOLD in one.details and ADDED not in one.details and one.number not in asked:
             raise lost(path, f"trial {one.number} of the store is missing in it")

@@ -113,11 +113,20 @@ def demand_writable(space: SearchSpace) -> None:
     holders: list[Choice | Parameter] = [*choices, *space.parameters]
     for one in holders:
         for value in one.values:
-            if not isinstance(value, PLAIN):
+            if type(value) not in PLAIN or not _can_be_written(value):
                 raise ConfigurationError(
                     f"a folder cannot keep the value {say_value(value)} of '{one.name}'.",
                     hint="Use texts, numbers or truth values, and let the objective look up more.",
                 )
+
+
+def _can_be_written(value: object) -> bool:
+    """Return False for a text with half of a character."""
+    try:
+        str(value).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def write_study(folder: Path, study: SavedStudy) -> None:

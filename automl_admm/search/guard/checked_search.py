@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Sequence
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from functools import partial
 from queue import Empty
@@ -16,7 +16,7 @@ from automl_admm.core.errors import AutomlAdmmError, PluginError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.messages import say_error, say_value
 from automl_admm.core.space import Candidate
-from automl_admm.search.guard.guard import GRACE, Helper
+from automl_admm.search.guard.guard import GRACE, Helper, nothing
 from automl_admm.search.protocol import WAIT, Event, Proposal, Search, SearchProblem, Wait
 
 logger = logging.getLogger(__name__)
@@ -24,21 +24,24 @@ logger = logging.getLogger(__name__)
 # A search may wait while nothing is evaluated, to let the driver look at its clock, or propose what
 # is known; not for ever.
 MOST_IDLE = 10_000
+ENDED = object()
 
 
-def checked_search(title: str, search: Search, problem: SearchProblem) -> Search:
+def checked_search(
+    title: str, search: Search, problem: SearchProblem, prepare: Callable[[], None] = nothing
+) -> Search:
     """Pass on the events of a search; raise PluginError with its title for what is none.
 
     Without the check a strategy could keep a run for ever: by waits for nothing, by proposals of
-    what is known, or by a step that hangs.
+    what is known, or by a step that hangs. `prepare` is called in its thread before each step.
     """
-    thinking = _Thinking(title, search, problem)
+    thinking = _Thinking(title, search, problem, Helper(prepare, name="strategy"))
     counted = _Counted(title, problem)
     results: Sequence[Evaluation] | None = None
     try:
         while not counted.is_over:
             event = thinking.go_on(results)
-            if event is None:
+            if event is ENDED:
                 return
             counted.count(event)
             results = yield event
@@ -87,11 +90,14 @@ class _Thinking:
     title: str
     search: Search
     problem: SearchProblem
-    _helper: Helper = field(default_factory=lambda: Helper(name="strategy"))
+    helper: Helper
+    # What the caller has set for its own context holds for the strategy, too; and what the strategy
+    # sets in one step holds in the next.
+    _context: Context = field(default_factory=copy_context)
     _is_lost: bool = False
 
-    def go_on(self, results: Sequence[Evaluation] | None) -> Event | None:
-        """Return the next event, None at the end of the search.
+    def go_on(self, results: Sequence[Evaluation] | None) -> Any:
+        """Return the next event, ENDED at the end of the search.
 
         After the deadline it is WAIT: the driver looks at its clock.
         """
@@ -105,10 +111,9 @@ class _Thinking:
             logger.warning("%s was still thinking when the time ran out", self.title)
             return WAIT
         if isinstance(problem, StopIteration):
-            return None
+            return ENDED
         if problem is None:
-            found: Event = event
-            return found
+            return event
         # No plugin decides when the program ends.
         if isinstance(problem, AutomlAdmmError) or not isinstance(problem, Exception | SystemExit):
             raise problem
@@ -121,11 +126,10 @@ class _Thinking:
                 self._call(self.search.close, GRACE)
             except Empty:
                 logger.debug("%s does not come to its end", self.title)
-        self._helper.stop()
+        self.helper.stop()
 
     def _call(self, step: Callable[[], Any], seconds: float) -> tuple[Any, BaseException | None]:
-        # What the caller has set for its own context holds for the strategy, too.
-        return self._helper.call(partial(copy_context().run, step), seconds)
+        return self.helper.call(partial(self._context.run, step), seconds)
 
     def _seconds_left(self) -> float:
         if self.problem.deadline is None:

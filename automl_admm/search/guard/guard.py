@@ -64,8 +64,8 @@ _Answer = SimpleQueue[tuple[Any, BaseException | None]]
 _Requests = SimpleQueue[tuple[Callable[[], Any], _Answer] | None]
 
 
-def _nothing() -> None:
-    return None
+def nothing() -> None:
+    """Do nothing: there is nothing to prepare in the thread."""
 
 
 class Helper:
@@ -75,7 +75,7 @@ class Helper:
     Compiled code that holds the interpreter's lock for ever blocks the waiting thread too.
     """
 
-    def __init__(self, prepare: Callable[[], None] = _nothing, name: str = SOLVER) -> None:
+    def __init__(self, prepare: Callable[[], None] = nothing, name: str = SOLVER) -> None:
         self._prepare = prepare
         self._name = name
         self._requests: _Requests = SimpleQueue()

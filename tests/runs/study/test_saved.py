@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,10 @@ SPACE = SearchSpace(
 OPTIONS: dict[str, Any] = {"constraints": ["size <= 4"], "max_evaluations": 14, "random_state": 5}
 
 
+class Colour(StrEnum):
+    RED = "red"
+
+
 def space_of(values: tuple[Any, ...], *, is_choice: bool) -> SearchSpace:
     if is_choice:
         labels = tuple(f"v{place}" for place in range(len(values)))
@@ -69,7 +74,7 @@ def test_values_of_numpy_come_back_as_they_were(is_choice: bool, tmp_path: Path)
 
 
 @pytest.mark.parametrize("is_choice", [False, True])
-@pytest.mark.parametrize("value", [(64, 32), [64], {"a": 1}, abs])
+@pytest.mark.parametrize("value", [(64, 32), [64], {"a": 1}, abs, Colour.RED, "half of \ud800"])
 def test_a_value_that_no_file_gives_back_is_refused_before_a_folder_is_made(
     value: Any, is_choice: bool, tmp_path: Path
 ) -> None:
@@ -257,6 +262,27 @@ def test_an_order_comes_back_from_a_csv_file(tmp_path: Path) -> None:
     assert [found.values for found in again.results] == [found.values for found in one.results]
 
 
+def test_trials_that_optimize_took_over_are_no_damage(tmp_path: Path) -> None:
+    space = SearchSpace((), (Parameter("p", 0.0, 1.0),))
+    with Study(space, work_dir=tmp_path / "s", random_state=0) as one:
+        one.ask(3)
+    with Study.load(tmp_path / "s") as two:
+        two.optimize(lambda values: values["p"], evaluations=1)
+        trial = two.ask()
+        two.tell(trial, 0.3)
+    with Study.load(tmp_path / "s") as three:
+        assert [found.number for found in three.results] == [1, trial.number]
+        assert [one.number for one in three.pending] == [3]
+
+
+def test_two_pending_trials_of_one_number_are_told(tmp_path: Path) -> None:
+    with Study(SPACE, work_dir=tmp_path / "s", **OPTIONS) as one:
+        one.ask(2)
+    _with_one_number_for_two(tmp_path / "s")
+    with pytest.raises(AutomlAdmmError, match="are not of one study: trial 1 has shape = "):
+        Study.load(tmp_path / "s")
+
+
 def _shorter(folder: Path) -> None:
     path = folder / "asks.jsonl"
     path.write_bytes(path.read_bytes()[:-5])
@@ -270,9 +296,9 @@ def _with_no_ask(folder: Path) -> None:
     (folder / "asks.jsonl").write_bytes(b"")
 
 
-def _with_the_last_ask_twice(folder: Path) -> None:
+def _with_one_number_for_two(folder: Path) -> None:
     path = folder / "asks.jsonl"
-    path.write_text(path.read_text() + path.read_text().splitlines(keepends=True)[-1])
+    path.write_text(path.read_text().replace('"number": 2', '"number": 1'))
 
 
 def _written(name: str, value: Any) -> Any:
@@ -322,7 +348,7 @@ def _line(old: str, new: str) -> Any:
         (_line("{", "["), "damaged in line 1: it is no JSON"),
         (_without_asks, r"asks\.jsonl' cannot be used: it is missing\. .* warm_start='"),
         (_with_no_ask, "trial 1 of the store is missing in it"),
-        (_with_the_last_ask_twice, "trial 2 stands in it 2 times"),
+        (_with_one_number_for_two, "not of one study: trial 1 has x = "),
     ],
 )
 def test_a_damaged_folder_is_told_in_one_line(tmp_path: Path, damage: Any, words: str) -> None:

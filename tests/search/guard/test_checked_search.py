@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from decimal import getcontext, localcontext
+from threading import current_thread
 from typing import Any
 
+import numpy as np
 import pytest
 
 from automl_admm.core.errors import ConfigurationError, PluginError
@@ -60,6 +63,11 @@ def next_or_none(events: Search, results: list[Evaluation]) -> Any:
         return None
 
 
+def says_nothing() -> Iterator[Any]:
+    yield Proposal(START, "start")
+    yield None
+
+
 def exhaust(events: Search) -> None:
     next(events)
     while True:
@@ -73,6 +81,7 @@ def exhaust(events: Search) -> None:
         (exits, "it failed: SystemExit: 0."),
         (waits, "it waits for results, but nothing is being evaluated."),
         (says_a_number, "it yielded 3, no Proposal, WAIT or AdmmState."),
+        (says_nothing, "it yielded None, no Proposal, WAIT or AdmmState."),
         (proposes_values, "it yielded Proposal("),
         (proposes_outside, "it proposed a candidate that is not in the space: ValueError"),
     ],
@@ -83,6 +92,28 @@ def test_a_mistake_is_one_line_that_names_the_strategy(make: Callable[[], Any], 
         exhaust(events)
     assert says in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_what_a_strategy_sets_for_its_context_holds_in_its_next_steps() -> None:
+    def precise() -> Iterator[Any]:
+        with localcontext(prec=3), np.errstate(all="ignore"):
+            yield Proposal(START, "start")
+            assert getcontext().prec == 3
+            yield Proposal(START, "start")
+
+    events = checked_search("it", precise(), PROBLEM)
+    next(events)
+    events.send([])
+    with pytest.raises(StopIteration):
+        events.send([])
+
+
+def test_its_thread_is_prepared_before_each_step() -> None:
+    seen: list[str] = []
+    events = checked_search("it", waits(), PROBLEM, lambda: seen.append(current_thread().name))
+    next(events)
+    assert seen == ["strategy"]
+    events.close()
 
 
 def test_an_error_of_ours_passes() -> None:
