@@ -55,6 +55,9 @@ KINDS = ("float", "int", "category")
 NUMBERS = (int, float, np.integer, np.floating)
 
 
+LARGEST_WHOLE = 2**53  # beyond it a float may be two whole numbers
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A number in [low, high], searched on the unit interval (on a log scale if `log`).
@@ -87,6 +90,8 @@ class Parameter:
         numbers = (self.low, self.high, *(() if self.default is None else (self.default,)))
         if not all(isinstance(one, NUMBERS) for one in numbers):
             return "its bounds and its default must be numbers"
+        if self.is_integer and LARGEST_WHOLE < max(map(abs, numbers)) < math.inf:
+            return "an integer beyond 2**53 is not told from its neighbours"
         return None
 
     def _problem(self) -> str | None:

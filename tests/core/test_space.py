@@ -255,3 +255,14 @@ def test_a_precedence_binds_as_many_items_as_can_be_counted() -> None:
     items = tuple("abcdefghijklm")
     with pytest.raises(ConfigurationError, match="binds more than 12 items"):
         Order("steps", items, precedence=tuple((0, other) for other in range(1, 13)))
+
+
+@pytest.mark.parametrize("high", [2**53 + 10, 2**62, 10**20, 10**400])
+def test_an_integer_that_a_float_does_not_hold_is_refused(high: int) -> None:
+    with pytest.raises(ConfigurationError, match=r"'n': an integer beyond 2\*\*53 is not told"):
+        Parameter("n", 0, high, kind="int")
+    assert Parameter("n", 2**53 - 10, 2**53, kind="int").to_number(1.0) == 2**53
+
+
+def test_no_values_may_be_said_as_none() -> None:
+    assert Parameter("n", 0, 1, values=None).values == ()

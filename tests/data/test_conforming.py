@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,6 +43,20 @@ def test_a_point_that_may_part_thousands_is_refused_after_decimal_commas(kind):
 def test_points_that_are_sure_are_read(columns, expected):
     found = conformed(columns, COMMAS)["a"]
     assert [None if pd.isna(one) else one for one in found] == expected
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        [str(2**53 + 1), f" {2**53} "],
+        [Decimal(2**53 + 1), Decimal(2**53)],
+        pd.Series([2**53 + 1, 2**53], dtype=object),
+    ],
+)
+def test_large_whole_numbers_stay_apart_in_texts_and_decimals(later):
+    schema = schema_of(pd.DataFrame({"w": [2**53, 2**53 + 1]}))
+    found = conform(pd.DataFrame({"w": later}), schema)["w"]
+    assert found.tolist() == [2**53 + 1, 2**53]
 
 
 def test_numbers_beyond_all_floats_are_refused_and_infinite_texts_missing():

@@ -48,7 +48,10 @@ def _is_number(column: Any) -> bool:
     name = str(column.name)
     if NAMED.search(name) or UNNAMED.fullmatch(name):
         return True
-    steps = np.diff(column.to_numpy(dtype=float))
+    try:
+        steps = np.diff(column.to_numpy(dtype=float))
+    except OverflowError:  # whole numbers beyond all floats, which whoever reads them refuses
+        return False
     return bool((steps == 1).all()) and OF_TIME.search(name) is None
 
 
