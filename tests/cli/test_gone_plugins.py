@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from automl_admm.plugins.distributions import version_of
+
 LIMIT = """
 from automl_admm.plugin_api import ConstraintPlugin, hookimpl
 
@@ -39,6 +41,7 @@ def uninstalled() -> None:
         Path(one) for one in sys.path if Path(one, "foreign_solver-1.0.dist-info").exists()
     )
     shutil.rmtree(place / "foreign_solver-1.0.dist-info")
+    version_of.cache_clear()  # another test of this process may have asked while it was there
 
 
 @pytest.mark.parametrize(
