@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +37,20 @@ SEARCH = (
 )
 
 
+@pytest.fixture(autouse=True)
+def versions() -> Iterator[None]:
+    """Leave no version of a distribution that comes and goes to other tests of this process."""
+    version_of.cache_clear()
+    yield
+    version_of.cache_clear()
+
+
 def uninstalled() -> None:
     place = next(
         Path(one) for one in sys.path if Path(one, "foreign_solver-1.0.dist-info").exists()
     )
     shutil.rmtree(place / "foreign_solver-1.0.dist-info")
-    version_of.cache_clear()  # another test of this process may have asked while it was there
+    version_of.cache_clear()
 
 
 @pytest.mark.parametrize(
