@@ -12,7 +12,7 @@ import numpy as np
 
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
-from automl_admm.data.plain_types import FIRST_INEXACT, plain_column, with_columns
+from automl_admm.data.plain_types import FIRST_INEXACT, exact_whole, plain_column, with_columns
 from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema, content_of
 
 # Says where the row of a number is, from 0: "new.csv, line 7".
@@ -24,7 +24,6 @@ FALSE = frozenset({"false", "0", "0.0"})
 LONGEST_SHOWN = 40
 # In these a point may stand before decimals, and it may part thousands.
 POINT_OR_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
-WHOLE = re.compile(r"[+-]?\d+")
 # A number to a reader, with signs between thousands or with a decimal comma.
 NUMBER_WITH_SIGNS = re.compile(r"[+-]?\d{1,3}(?:[.,' ]\d{3})*(?:[.,]\d+)?|[+-]?\d+,\d+")
 
@@ -180,18 +179,10 @@ def _large_whole(column: Any, figures: Any, expected: Column) -> Any:
     are_whole = types.is_integer_dtype(expected.dtype) and not column.isna().any()
     if not are_whole or not (figures.abs() >= FIRST_INEXACT).any():
         return None
-    values = [_whole(value) for value in column.astype(object)]
+    values = [exact_whole(value) for value in column.astype(object)]
     if any(value is None for value in values):
         return None
     return pd.Series(values, index=column.index, name=column.name, dtype=object).infer_objects()
-
-
-def _whole(value: Any) -> int | None:
-    if isinstance(value, str):
-        return int(value) if WHOLE.fullmatch(value.strip()) else None
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else None
-    return int(value) if isinstance(value, numbers.Integral) else None
 
 
 def _figure(value: Any) -> float | None:

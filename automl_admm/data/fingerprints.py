@@ -141,9 +141,7 @@ def _as_numbers(values: Any) -> NDArray[np.float64] | None:
     from pandas.api.types import infer_dtype, is_numeric_dtype, is_object_dtype
 
     is_number = is_numeric_dtype(values.dtype) and values.dtype.kind != "c"
-    if is_object_dtype(
-        values.dtype
-    ):  # whole numbers beside gaps, which a later table has as floats
+    if is_object_dtype(values.dtype):  # whole numbers beside gaps: a later table has floats
         is_number = infer_dtype(values, skipna=True) == "integer"
     if not is_number:
         return None

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import numbers
+import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 FIRST_INEXACT = 2**53  # from here on a float may be two whole numbers
+# Python itself refuses to read more digits.
+WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
+
+
+def exact_whole(value: Any) -> int | None:
+    """Return a whole number in a form that keeps all of its digits; None for anything else."""
+    if isinstance(value, str):
+        return int(value) if WHOLE.fullmatch(value.strip()) else None
+    if isinstance(value, Decimal):
+        is_whole = value.is_finite() and value == value.to_integral_value()
+        return int(value) if is_whole else None
+    return int(value) if isinstance(value, numbers.Integral) else None
 
 
 def plain_missing(frame: Any) -> Any:

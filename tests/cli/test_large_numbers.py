@@ -42,7 +42,7 @@ def test_codes_with_gaps_are_told_and_a_run_on_them_goes_on(
     assert run("resume", "out", "--max-evaluations", "+1", "--quiet").code == 0
 
 
-def test_codes_with_gaps_are_categories_in_every_form(
+def test_codes_with_gaps_are_categories_in_forms_that_keep_them(
     frame: pd.DataFrame, run: Any, spawn: Any, tmp_path: Path
 ) -> None:
     done = run("fit", "train.csv", *SEARCH, *LIMIT, "--column", "code=category")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm.data.plain_types import plain_column, plain_missing
+from automl_admm.data.plain_types import exact_whole, plain_column, plain_missing
 
 LARGE = 2**53 + 1
 
@@ -47,3 +49,22 @@ def test_whole_numbers_beside_gaps_stay_if_floats_run_them_together(dtype):
     assert np.isnan(found.tolist()[2])
     small = plain_column(pd.Series([7, None], dtype=dtype))
     assert small.dtype == float
+
+
+@pytest.mark.parametrize(
+    ("value", "whole"),
+    [
+        (f" {LARGE} ", LARGE),
+        ("-7", -7),
+        ("7.0", None),
+        ("1" * 5000, None),
+        (Decimal("7.0"), 7),
+        (Decimal("7.5"), None),
+        (Decimal("Infinity"), None),
+        (Decimal("NaN"), None),
+        (np.int64(LARGE), LARGE),
+        (7.0, None),
+    ],
+)
+def test_forms_that_keep_all_digits_of_a_whole_number(value, whole):
+    assert exact_whole(value) == whole

@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.data.plain_types import FIRST_INEXACT
+from automl_admm.data.plain_types import FIRST_INEXACT, exact_whole
 from automl_admm.data.reading.dialects import Dialect
-
-WRITTEN_WHOLE = r"\s*[+-]?\d+\s*"
 
 
 def with_whole_numbers(
@@ -29,18 +27,10 @@ def with_whole_numbers(
         return frame
     written = parse_as(dialect, [*text, *doubtful])
     for name in doubtful:
-        if written[name].str.fullmatch(WRITTEN_WHOLE, na=True).all():
-            frame[name] = _as_whole(written[name])
+        whole = written[name].dropna().map(exact_whole).astype(object)
+        if whole.notna().all():
+            frame[name] = whole.reindex(frame.index)
     return frame
-
-
-def _as_whole(texts: Any) -> Any:
-    import pandas as pd
-
-    present = texts.notna()
-    values = [int(text) if is_one else np.nan for text, is_one in zip(texts, present, strict=True)]
-    # Of objects: pandas would make floats again of a list with a gap.
-    return pd.Series(values, index=texts.index, name=texts.name, dtype=object)
 
 
 def _is_doubtful(column: Any) -> bool:

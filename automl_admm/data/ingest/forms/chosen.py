@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -15,10 +14,9 @@ from automl_admm.data.conforming import FALSE, TRUE, Place, refuse_cells
 from automl_admm.data.distinct_values import find_distinct
 from automl_admm.data.ingest.forms.known import FORMS, Form
 from automl_admm.data.ingest.records import Facts
+from automl_admm.data.plain_types import exact_whole
 from automl_admm.data.table_schema import MISSING_TEXTS, content_of
 
-# Python itself refuses to read more digits.
-WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
 Cell = Callable[[Any], Any]
 
 
@@ -103,21 +101,13 @@ def say_levels(facts: Facts) -> str:
 
 def _level_of_number(value: Any) -> Any:
     """Return the digits of a whole number, however large: a float may not tell it from the next."""
-    if _is_exact(value):
-        return str(int(value))
+    whole = exact_whole(value)
+    if whole is not None:
+        return str(whole)
     figure = _figure(value)
     if figure is None or np.isnan(figure):
         return figure
     return str(int(figure)) if figure.is_integer() else repr(figure)
-
-
-def _is_exact(value: Any) -> bool:
-    """Return True for a whole number in a form that keeps all of its digits."""
-    if isinstance(value, str):
-        return WHOLE.fullmatch(value.strip()) is not None
-    if isinstance(value, Decimal):
-        return value.is_finite() and value == value.to_integral_value()
-    return isinstance(value, numbers.Integral)
 
 
 def _level_of_truth(value: Any) -> Any:
