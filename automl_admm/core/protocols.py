@@ -115,7 +115,8 @@ class Executor(Protocol):
     - The run kills by `kill` and `close`; a task so killed ends as `cancelled`.
     - A lost worker costs its tasks only: they end as `lost`, and the run submits them once more.
       With no worker to come, `submit` and `wait` raise AutomlAdmmError.
-    - One thread calls it. It prints nothing, and leaves no process and no file.
+    - One thread calls it, not that of the constructor. It prints nothing, and leaves no process and
+      no file. A call that does not come back is left behind, with the executor.
 
     An executor that works in this very process says so by an attribute `runs_here`; it is let off
     the promises that need a process for each task. `workers` may change while a run lasts.

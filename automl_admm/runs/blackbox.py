@@ -163,9 +163,10 @@ def drive_black_box(
     tell = teller(config, problem, box.plugins, past)
     with temporary_folder("automl-admm-") as scratch:
         executor = build_executor(config, box.plugins, work, scratch)
-        dispatch = Dispatcher(executor, title_of_executor(config, box.plugins))
+        interrupts = deferral_for(executor, config.interrupts)
+        dispatch = Dispatcher(executor, title_of_executor(config, box.plugins), interrupts)
         try:
-            with deferral_for(executor, config.interrupts) as interrupts:
+            with interrupts:
                 desk = Desk(
                     dispatch,
                     store,

@@ -68,11 +68,12 @@ def _run(session: Session) -> PipelineResult:
     ledger = Ledger(config.begun)
     work = replace(prepared.work, first=prepared.first)
     executor = build_executor(config, prepared.plugins, work, session.scratch)
-    dispatch = Dispatcher(executor, title_of_executor(config, prepared.plugins))
+    interrupts = deferral_for(executor, config.interrupts)
+    dispatch = Dispatcher(executor, title_of_executor(config, prepared.plugins), interrupts)
     try:
         if not session.past.evaluations:
             session = _with_numbers(session, dispatch)
-        with deferral_for(executor, config.interrupts) as interrupts:
+        with interrupts:
             kept, ways = _kept_predictions(session), _fold_ways(session)
             desk = _desk(session, dispatch, ledger, interrupts, kept, ways)
             outcome = _search_and_conclude(session, desk, kept, ways)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 from automl_admm.core.errors import AutomlAdmmError, PluginError
 from automl_admm.core.messages import say_error, say_value
 from automl_admm.core.protocols import Executor, Finished, Task
+from automl_admm.runs.driving.interrupts import Deferral
+from automl_admm.runs.driving.patience import PatientCaller
 
 logger = logging.getLogger(__name__)
+
+ResultT = TypeVar("ResultT")
 
 # Waits are cut into slices of so many seconds: neither an interrupt nor a plugin that wants to
 # stop wakes an executor.
@@ -37,12 +42,19 @@ class Dispatcher:
     """Own the executor of a run and the numbers of its tasks.
 
     No number is given twice in a run. So the late end of an abandoned task is never taken for the
-    end of another.
+    end of another. After a call without an end the executor is left behind, unless it works
+    in this very process.
     """
 
-    def __init__(self, executor: Executor, title: str = "the executor") -> None:
+    def __init__(
+        self,
+        executor: Executor,
+        title: str = "the executor",
+        interrupts: Deferral | None = None,
+    ) -> None:
         self._executor, self.title = executor, title
         self._numbers = count(1)
+        self._caller = PatientCaller(title, interrupts or Deferral(enabled=False))
 
     @property
     def workers(self) -> int:
@@ -73,12 +85,12 @@ class Dispatcher:
     def submit(self, task: Task) -> None:
         """Hand out a task to a free worker; a lost one may be handed out again."""
         with self._naming_it():
-            self._executor.submit(task)
+            self._call("submit", partial(self._executor.submit, task))
 
     def wait(self, timeout: float) -> Sequence[Finished]:
         """Return the tasks ended by now; wait for one `timeout` seconds at most."""
         with self._naming_it():
-            ended = tuple(self._executor.wait(timeout))
+            ended = self._call("wait", lambda: tuple(self._executor.wait(timeout)), timeout)
         for one in ended:
             if not isinstance(one, Finished):
                 raise PluginError(f"{self.title} failed: it says that {say_value(one)} has ended.")
@@ -92,14 +104,23 @@ class Dispatcher:
     def kill(self, task: Task) -> None:
         """Kill a running task; it ends as cancelled."""
         with self._naming_it():
-            self._executor.kill(task.number)
+            self._call("kill", partial(self._executor.kill, task.number))
 
     def close(self) -> None:
         """Close the executor: the work is done, so its failure is told and spoils nothing."""
         try:
-            self._executor.close()
+            if self.runs_here:
+                self._executor.close()
+            else:
+                self._caller.close(self._executor.close)
+        except PluginError as problem:
+            logger.warning("%s", problem)
         except (Exception, SystemExit) as problem:  # noqa: BLE001 - no plugin ends the program
             logger.warning("%s failed to close: %s", self.title, say_error(problem))
+
+    def _call(self, name: str, function: Callable[[], ResultT], seconds: float = 0.0) -> ResultT:
+        """Call the executor, with limited patience if it works elsewhere."""
+        return function() if self.runs_here else self._caller.call(name, function, seconds)
 
     @contextmanager
     def _naming_it(self) -> Iterator[None]:

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import signal
+import time
 from collections.abc import Sequence
+from threading import Event, get_ident
 
 import pytest
 
 from automl_admm.core.errors import PluginError, StoreError
 from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Finished, Task
+from automl_admm.runs.driving import patience
 from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
+from automl_admm.runs.driving.interrupts import Deferral
 
 
 class LateExecutor:
@@ -88,6 +93,105 @@ def test_an_executor_that_fails_to_close_is_told_and_spoils_nothing(
     executor.close = fail  # type: ignore[method-assign]
     Dispatcher(executor, "executor 'mine'").close()
     assert f"executor 'mine' failed to close: {type(problem).__name__}: " in caplog.text
+
+
+class Hanging(LateExecutor):
+    """Hangs in one call until it is let go."""
+
+    def __init__(self, call: str) -> None:
+        super().__init__()
+        self.hangs_in, self.is_over, self.calls = call, Event(), list[str]()
+
+    def note(self, call: str) -> None:
+        self.calls.append(call)
+        if call == self.hangs_in:
+            self.is_over.wait(30.0)
+
+    def submit(self, task: Task) -> None:
+        self.note("submit")
+
+    def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+        self.note("wait")
+        return ()
+
+    def kill(self, number: int) -> None:
+        self.note("kill")
+
+    def close(self) -> None:
+        self.note("close")
+
+
+@pytest.fixture
+def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "LONGEST", 0.05)
+    monkeypatch.setattr(patience, "SHORT", 0.05)
+
+
+@pytest.mark.parametrize("call", ["submit", "wait", "wait_for", "kill"])
+@pytest.mark.usefixtures("little_patience")
+def test_an_executor_that_hangs_is_named_and_closed(call: str) -> None:
+    executor = Hanging(call.removesuffix("_for"))
+    dispatch = Dispatcher(executor, "executor 'mine'")
+    given = 0.0 if call == "wait" else dispatch.make(TaskKind.EVALUATE, {}, None)
+    with pytest.raises(PluginError, match=r"^executor 'mine' failed: `\w+` has not come back for "):
+        getattr(dispatch, call)(given)
+    dispatch.close()
+    assert executor.calls == [call.removesuffix("_for"), "close"]
+    executor.is_over.set()
+
+
+@pytest.mark.usefixtures("little_patience")
+def test_an_executor_that_hangs_at_its_end_is_told_and_left_behind(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    executor = Hanging("close")
+    dispatch = Dispatcher(executor, "executor 'mine'")
+    dispatch.wait(0.0)
+    dispatch.close()
+    assert "executor 'mine' failed: `close` has not come back for " in caplog.text
+    executor.is_over.set()
+
+
+def test_after_an_interrupt_there_is_less_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "SHORT", 0.05)
+    interrupts = Deferral(enabled=False)
+    interrupts.number, interrupts.moment = signal.SIGTERM, time.monotonic()
+    executor = Hanging("wait")
+    with pytest.raises(PluginError, match="`wait` has not come back"):
+        Dispatcher(executor, "executor 'mine'", interrupts).wait(0.0)
+    executor.is_over.set()
+
+
+def test_a_slow_executor_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "LONGEST", 20.0)
+    executor = LateExecutor()
+    executor.wait = lambda timeout=None: time.sleep(0.3) or ()  # type: ignore[assignment, method-assign, func-returns-value]
+    assert Dispatcher(executor).wait(0.0) == ()
+
+
+def test_one_thread_makes_all_calls() -> None:
+    threads: list[int] = []
+    executor = LateExecutor()
+    for name in ("submit", "wait", "kill", "close"):
+        call = lambda *_: threads.append(get_ident()) or ()  # noqa: E731
+        setattr(executor, name, call)
+    dispatch = Dispatcher(executor)
+    task = dispatch.make(TaskKind.EVALUATE, {}, None)
+    dispatch.submit(task)
+    dispatch.wait(0.0)
+    dispatch.kill(task)
+    dispatch.close()
+    assert len(threads) == 4
+    assert len(set(threads)) == 1
+
+
+def test_work_in_this_process_stays_in_the_thread_of_the_run() -> None:
+    threads: list[int] = []
+    executor = LateExecutor()
+    executor.runs_here = True  # type: ignore[attr-defined]
+    executor.wait = lambda timeout=None: threads.append(get_ident()) or ()  # type: ignore[assignment, method-assign, func-returns-value]
+    Dispatcher(executor).wait(0.0)
+    assert threads == [get_ident()]
 
 
 def test_no_two_tasks_have_one_number() -> None:
