@@ -41,12 +41,13 @@ PointT = TypeVar("PointT")
 
 # All in seconds, except the share and the counts. A call is slow after LONGEST_CALL or a quarter of
 # the time left, never before SHORT_CALL; GRACE lets a late call end; SLICE bounds the delay of an
-# interrupt.
+# interrupt, and counts as LONGEST_SLICE at most.
 LONGEST_CALL = 120.0
 SHARE_OF_TIME_LEFT = 0.25
 SHORT_CALL = 5.0
 GRACE = 0.5
 SLICE = 0.25
+LONGEST_SLICE = 1.0
 # A call cut off sooner than this by the deadline gets no warning: it had no fair chance.
 WORTH_TELLING = 1.0
 FAULTS_IN_A_ROW = 3
@@ -149,15 +150,17 @@ def _await(
     Python runs signal handlers between two steps of its own code. A signal just before a blocking
     wait would be handled after it: Ctrl-C would seem dead for up to `timeout` seconds.
     """
-    until = time.monotonic() + timeout
+    left = timeout
     while is_hurried is None or not is_hurried():
-        left = until - time.monotonic()
+        begun = time.monotonic()
         with suppress(Empty):
             return answer.get(timeout=max(min(left, SLICE), 0.0))
         # The slice just waited was the last one.
         if left <= SLICE:
             raise Empty
-    return answer.get(timeout=min(max(until - time.monotonic(), 0.0), GRACE))
+        # After Ctrl-Z and `fg` a slice has taken minutes, in which the call stood still, too.
+        left -= min(time.monotonic() - begun, LONGEST_SLICE)
+    return answer.get(timeout=min(max(left, 0.0), GRACE))
 
 
 def _serve(requests: _Requests, prepare: Callable[[], None]) -> None:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from queue import Empty
 from typing import Any
 
@@ -610,6 +611,19 @@ def test_an_interrupt_passes_through_a_call_at_once() -> None:
     helper.stop()
     thread.join(60)
     assert not thread.is_alive()
+
+
+def test_a_process_that_stood_still_does_not_make_a_call_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Ten minutes pass between two looks at the clock.
+    monkeypatch.setattr(time, "monotonic", count(0.0, 600.0).__next__)
+    helper = Helper(lambda: None)
+    try:
+        outcome = helper.call(lambda: time.sleep(0.6), timeout=10.0)
+    finally:
+        helper.stop()
+    assert outcome == (None, None)
 
 
 @pytest.mark.usefixtures("hears_interrupts")
