@@ -153,7 +153,7 @@ class PipelineOptions(SearchOptions):
             compared_as="group_thresholds",
         ).metadata,
     )
-    cost: str | None = field(
+    cost: Any = field(
         default=None,
         metadata=Option(
             Kind.COST,
