@@ -103,8 +103,10 @@ def warn_of_outcome(outcome: PipelineResult) -> None:
     if outcome.fallback is not None:
         told = f"{explain_fallback(outcome)} {cure_fallback(outcome)}"
         warnings.warn(told, FallbackWarning, stacklevel=TO_CALLER)
-    for late in filter(None, (explain_passed_over(outcome), explain_folds(outcome))):
-        warnings.warn(late, UserWarning, stacklevel=TO_CALLER)
+    broken_off = outcome.result.stop.warning
+    late = (broken_off, explain_passed_over(outcome), explain_folds(outcome))
+    for told in filter(None, late):
+        warnings.warn(told, UserWarning, stacklevel=TO_CALLER)
     for broken in filter(None, (*tell_broken(outcome), explain_few_found(outcome))):
         warnings.warn(broken, LimitWarning, stacklevel=TO_CALLER)
 

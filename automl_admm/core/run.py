@@ -35,11 +35,17 @@ class StopReason(StrEnum):
     INTERRUPT = "interrupt"
     TERMINATION = "termination"
     LOST_EVALUATOR = "the process that evaluates was lost"
+    FAILED_STRATEGY = "the strategy failed"
 
     @property
     def is_signal(self) -> bool:
         """True if a signal ended the search."""
         return self in (StopReason.INTERRUPT, StopReason.TERMINATION)
+
+    @property
+    def is_failure(self) -> bool:
+        """True if a part of the run failed, and ended the search before its time."""
+        return self in (StopReason.LOST_EVALUATOR, StopReason.FAILED_STRATEGY)
 
 
 class Account(StrEnum):
@@ -80,6 +86,13 @@ class Stop:
 
     def __str__(self) -> str:
         return self.words or str(self.reason)
+
+    @property
+    def warning(self) -> str | None:
+        """Tell that a failure ended the search, if one did."""
+        if not self.reason.is_failure:
+            return None
+        return f"{self}. The search ended there, and the result is the best until then."
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -41,6 +42,8 @@ from automl_admm.runs.search_run import Searcher, budget_of, run_search, teller
 from automl_admm.search.protocol import SearchProblem
 from automl_admm.search.starts import default_start
 from automl_admm.store.memory import MemoryStore
+
+logger = logging.getLogger(__name__)
 
 LIMIT_HINT = 'Write it like "weight <= 3", with a name that your objective returns.'
 BlackBox = Callable[..., float | Mapping[str, float]]
@@ -179,6 +182,8 @@ def drive_black_box(
                 result = run_search(config, searcher, problem, desk)
         finally:
             dispatch.close()
+    if result.stop.warning is not None:
+        logger.warning(result.stop.warning)
     if result.best is not None:
         tell("run_finished", result=result)
     return result

@@ -159,6 +159,21 @@ def test_a_strategy_and_an_executor_may_be_functions() -> None:
     assert again.best == found.best
 
 
+def test_a_strategy_that_fails_leaves_the_best_so_far(caplog: pytest.LogCaptureFixture) -> None:
+    def breaks_off(problem: Any, solvers: Any) -> Iterator[Any]:
+        yield from evaluate_starts(problem, Book.of(problem))
+        raise ZeroDivisionError("no share")
+
+    found = minimize(square, SPACE, strategy=breaks_off, **FEW)
+    assert len(found.evaluations) == 1
+    assert found.stopped_by.endswith("failed: ZeroDivisionError: no share")
+    assert f"{found.stopped_by}. The search ended there" in caplog.text
+    with pytest.warns(UserWarning, match="failed: ZeroDivisionError: no share. The search ended"):
+        AutoMLClassifier(strategy=breaks_off, grammar="tiny", cv=2, executor="inline", **FEW).fit(
+            *load_iris(return_X_y=True)
+        )
+
+
 @pytest.mark.parametrize(
     ("settings", "says"),
     [

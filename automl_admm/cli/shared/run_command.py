@@ -159,9 +159,8 @@ def conduct(prepared: Preparation, loaded: Loaded, progress: Progress, manner: M
     _print(outcome, manner)
     if manner.report:
         _write_report(outcome)
-    one_sided = explain_held_out_class(outcome)
-    if one_sided is not None:
-        say(f"warning: {one_sided}", err=True)
+    for told in filter(None, (outcome.result.stop.warning, explain_held_out_class(outcome))):
+        say(f"warning: {told}", err=True)
     for broken in tell_broken(outcome):
         say(f"warning: {broken}", err=True)
     if is_interrupted(outcome.result) and outcome.fallback is not None:

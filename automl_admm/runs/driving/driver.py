@@ -14,7 +14,7 @@ from functools import partial
 from threadpoolctl import ThreadpoolController
 
 from automl_admm.core.admm_state import AdmmState
-from automl_admm.core.errors import EvaluatorLostError
+from automl_admm.core.errors import EvaluatorLostError, PluginError
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.protocols import Finished
 from automl_admm.core.run import Account, Stop, StopReason
@@ -47,8 +47,8 @@ class Driver:
     def run(self, search: Search) -> Stop:
         """Drive until the search or the budget ends; return the end of it.
 
-        A second interrupt is raised: the user wants nothing more. After a loss of the evaluator the
-        known evaluations are the result, if there are any.
+        A second interrupt is raised: the user wants nothing more. After a loss of the evaluator, or
+        a failure of the strategy, the known evaluations are the result, if there are any.
         """
         try:
             with self._interrupts:
@@ -70,15 +70,23 @@ class Driver:
             self._ongoing.drain()
 
     def _drive(self, search: Search) -> Stop:
-        with self._thinking():
-            event = next(search)
+        step = partial(next, search)
         while True:
+            try:
+                with self._thinking():
+                    event = step()
+            except PluginError as problem:
+                return self._end_after(problem)
             reason = self._reason_to_stop()
             if reason is not None:
                 return Stop(reason)
-            results = self._react(event)
-            with self._thinking():
-                event = search.send(results)
+            step = partial(search.send, self._react(event))
+
+    def _end_after(self, problem: PluginError) -> Stop:
+        """Return the end of a search whose strategy failed; without a success, raise."""
+        if self.log.best is None:
+            raise problem
+        return Stop(StopReason.FAILED_STRATEGY, problem.message.rstrip("."))
 
     @contextmanager
     def _thinking(self) -> Iterator[None]:

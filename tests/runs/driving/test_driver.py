@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from automl_admm.core.errors import PluginError
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished, Task
@@ -115,6 +116,22 @@ def test_the_same_thing_is_never_evaluated_twice() -> None:
     driver.run(proposing(1.0, 1.0, 1.0, seen=seen))
     assert len(executor.seen) == 1
     assert [e.loss for e in seen] == [1.0, 1.0, 1.0]
+
+
+def broken_off(*numbers: float) -> Search:
+    yield from proposing(*numbers)
+    raise PluginError("it failed.")
+
+
+def test_a_failing_strategy_ends_the_search_with_what_is_known() -> None:
+    driver = driving(desk(FakeExecutor()))
+    stop = driver.run(broken_off(2.0, 1.0))
+    assert stop == Stop(StopReason.FAILED_STRATEGY, "it failed")
+    assert stop.warning is not None
+    assert driver.log.best is not None
+    assert driver.log.best.loss == 1.0
+    with pytest.raises(PluginError, match=r"^it failed\.$"):
+        driving(desk(FakeExecutor())).run(broken_off())
 
 
 def test_what_is_running_is_not_started_again() -> None:
