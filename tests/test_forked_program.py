@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from program import ForkedProgram, may_fork, run_program, run_python, start_program
 
+import automl_admm
+
 pytestmark = pytest.mark.timeout(400)
 
 PLUGIN = """
@@ -202,3 +204,8 @@ def test_a_script_or_a_code_runs_as_in_a_new_interpreter(
     assert forked.returncode == new.returncode == {"ends": 0, "-3": 3, "-9": -9, "fails": 1}[last]
     assert forked.stdout == new.stdout
     assert forked.stderr.splitlines()[-1:] == new.stderr.splitlines()[-1:]
+
+
+def test_a_fork_has_the_package_of_the_tests() -> None:
+    ended = run_python("-c", "import automl_admm; print(automl_admm.__file__)")
+    assert ended.stdout.strip() == automl_admm.__file__

@@ -62,8 +62,10 @@ class Order:
 
 def main() -> None:
     """Import the program, and become it; only a fork comes to the end."""
-    control = int(sys.argv[1])
+    control, root = int(sys.argv[1]), sys.argv[2]
     own_path = sys.path[1:]  # without the folder of this file
+    # The package of the tests, and none that is installed beside it.
+    sys.path.insert(0, root)
     import_program()
     order = serve(control)
     become(order, own_path)

@@ -151,7 +151,7 @@ def server_socket() -> socket.socket:
     own = {name: text for name, text in server_environment().items() if name != "PYTHONPATH"}
     with theirs:
         subprocess.run(
-            [sys.executable, SERVER, str(theirs.fileno())],
+            [sys.executable, SERVER, str(theirs.fileno()), PACKAGE.parent],
             # Libraries that begin threads as they are loaded could not be forked.
             env=own | thread_environment(1),
             stdin=subprocess.DEVNULL,
