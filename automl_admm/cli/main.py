@@ -26,9 +26,9 @@ from automl_admm.cli.shared.screen import (
     say,
 )
 from automl_admm.cli.signals import INTERRUPTED, Interrupts
-from automl_admm.core.errors import NO_ROOM, AutomlAdmmError, PluginError, StoreError, suggest
-from automl_admm.core.messages import say_error
+from automl_admm.core.errors import NO_ROOM, AutomlAdmmError, StoreError, suggest
 from automl_admm.plugins.factories import expect, make
+from automl_admm.plugins.foreign_calls import naming_failures
 from automl_admm.plugins.loading import Plugins, is_ours, tell_skipped
 from automl_admm.plugins.records import CommandPlugin
 from automl_admm.plugins.registry import Registry
@@ -81,16 +81,14 @@ class PluginGroup(click.Group):
         """Run the command; an error in one of another package is told with its name."""
         try:
             return super().invoke(ctx)
-        except (click.ClickException, click.Abort, click.exceptions.Exit):
+        except (click.ClickException, click.Abort, click.exceptions.Exit, OutputError, SystemExit):
             raise
-        except (AutomlAdmmError, OSError, OutputError):
-            raise
-        except Exception as problem:
+        except BaseException:
             name = ctx.invoked_subcommand
             if name is None or name not in self.registry or is_ours(self.registry, name):
                 raise
-            title = self.registry.title(name)
-            raise PluginError(f"{title} failed: {say_error(problem)}.") from problem
+            with naming_failures(self.registry.title(name)):
+                raise
 
     def _built(self, name: str) -> click.Command:
         title = self.registry.title(name)

@@ -125,6 +125,26 @@ class DataError(AutomlAdmmError, ValueError):
     exit_code = 3
 
 
+def is_own_error(problem: BaseException) -> bool:
+    """Return True for an error of the code that was called: neither ours nor an interrupt.
+
+    Code of others may derive its errors from `BaseException`, and call `sys.exit`.
+
+    >>> is_own_error(ZeroDivisionError()), is_own_error(KeyboardInterrupt())
+    (True, False)
+    """
+    return not isinstance(problem, AutomlAdmmError | KeyboardInterrupt)
+
+
+def is_full_disk(problem: BaseException) -> bool:
+    """Return True if the system has no room left, whoever writes.
+
+    >>> is_full_disk(OSError(errno.ENOSPC, "No space left on device"))
+    True
+    """
+    return isinstance(problem, OSError) and problem.errno in NO_ROOM
+
+
 class _ResultError(AutomlAdmmError):
     """An error with a result: `closest` is what was found all the same."""
 

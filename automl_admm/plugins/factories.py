@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from automl_admm.core.errors import AutomlAdmmError, PluginError
+from automl_admm.core.errors import PluginError, is_own_error
 from automl_admm.core.messages import say_error, say_value
 
 
@@ -16,9 +16,9 @@ def make(title: str, factory: Callable[..., Any], *arguments: Any) -> Any:
     """
     try:
         return factory(*arguments)
-    except AutomlAdmmError:
-        raise
-    except (Exception, SystemExit) as problem:
+    except BaseException as problem:
+        if not is_own_error(problem):
+            raise
         raise PluginError(f"{title} cannot be made: {say_error(problem)}.") from problem
 
 

@@ -1,4 +1,4 @@
-"""Calls of the metrics and limits of others, in any process: an exit of theirs is an error."""
+"""Calls of the code of others, in any process: an exit of theirs is an error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from functools import partial
 from queue import Empty
 from typing import Any, TypeVar
 
+from automl_admm.core.errors import PluginError, is_full_disk, is_own_error
 from automl_admm.core.evidence import Evidence
+from automl_admm.core.messages import say_error
 from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.search.guard.guard import Helper
@@ -22,16 +24,34 @@ LEAST_SECONDS = 10.0
 
 
 class ExitError(RuntimeError):
-    """A function of a plugin called sys.exit."""
+    """A function of a plugin called sys.exit, or raised what is no `Exception`."""
 
 
 @contextmanager
 def no_exit() -> Iterator[None]:
-    """Turn a SystemExit into an error: a plugin does not decide when the program ends."""
+    """Turn a SystemExit into an error: a plugin does not decide when the program ends.
+
+    So is any other exception that passes by `except Exception`, but for an interrupt.
+    """
     try:
         yield
+    except (Exception, KeyboardInterrupt):
+        raise
     except SystemExit as leave:
         raise ExitError(f"it called sys.exit({leave.code!r})") from leave
+    except BaseException as problem:
+        raise ExitError(f"it raised {say_error(problem)}") from problem
+
+
+@contextmanager
+def naming_failures(title: str) -> Iterator[None]:
+    """Tell errors of a plugin by its title; errors of ours and a full disk pass."""
+    try:
+        yield
+    except BaseException as problem:
+        if is_full_disk(problem) or not is_own_error(problem):
+            raise
+        raise PluginError(f"{title} failed: {say_error(problem)}.") from problem
 
 
 def measured_by(function: Callable[[Any], Any], evaluated: EvaluatedPipeline) -> Evidence:

@@ -236,7 +236,9 @@ def _admit(plugins: Plugins, source: PluginSource) -> PluginInfo:
         plugin = source.load()
         check_version(plugin, source.provider.partition(" ")[0])
         records = _register(plugins, plugin, source)
-    except (Exception, SystemExit) as problem:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as problem:
         if isinstance(problem, DoubledNameError) and source.provider == HERE:
             raise
         return PluginInfo(source.name, source.provider, f"{FAILED}{_explain(problem)}")
@@ -284,7 +286,7 @@ def _register(plugins: Plugins, plugin: object, source: PluginSource) -> list[tu
         _check_hook_names(manager, plugin)
         records = _records(manager, plugin)
         _add_all(plugins, records, source)
-    except (Exception, SystemExit):
+    except BaseException:
         if manager.has_plugin(name):
             manager.unregister(name=name)
         raise

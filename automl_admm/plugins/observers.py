@@ -104,7 +104,7 @@ class Observers:
             return []
         if problem is None:
             return [answer]
-        if not isinstance(problem, Exception | SystemExit):
+        if isinstance(problem, KeyboardInterrupt):
             raise problem
         told = "observer '%s' failed in %s and is dropped for this run: %s"
         logger.warning(told, observer.name, hook, say_error(problem))

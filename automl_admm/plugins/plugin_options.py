@@ -46,12 +46,12 @@ def build_options(owner: str, kind: type[Any], given: Mapping[str, Any]) -> Any:
     values = {key: _convert(owner, key, value, known[key]) for key, value in given.items()}
     try:
         return kind(**values)
-    except AutomlAdmmError:
+    except (AutomlAdmmError, KeyboardInterrupt):
         raise
     except (TypeError, ValueError) as problem:
         message = f"options of '{owner}': {str(problem).rstrip('.')}{_told(given, str(problem))}."
         raise ConfigurationError(message) from problem
-    except (Exception, SystemExit) as problem:
+    except BaseException as problem:
         raise PluginError(f"options of '{owner}': {say_error(problem)}.") from problem
 
 

@@ -16,9 +16,16 @@ EXPORTER = """
 from pathlib import Path
 from automl_admm.plugin_api import ExporterPlugin, hookimpl
 
+class MyStop(BaseException):
+    pass
+
 def write(run, target):
     if target == "broken":
         raise OSError("the server\\nis away")
+    if target == "full":
+        raise OSError(28, "No space left on device", target)
+    if target == "own":
+        raise MyStop("enough\\nfor today.")
     if target == "mute":
         return None
     space = run.info.space
@@ -74,6 +81,8 @@ def test_a_space_that_means_something_else_by_now_is_refused(run: Run, folder: P
         (("--to", "notes"), 2, "'notes' does not say where to write. Write notes:FILE"),
         (("--to", "note:x"), 2, "no exporter named 'note'. Did you mean 'notes'?"),
         (("--to", "notes:broken"), 2, "failed: OSError: the server"),
+        (("--to", "notes:own"), 2, "failed: MyStop: enough for today."),
+        (("--to", "notes:full"), 8, "no room left: 'full' No space left on device."),
         (("--to", "notes:mute"), 2, "returned None, no line of text."),
     ],
 )

@@ -17,7 +17,10 @@ from automl_admm.plugin_api import (
 )
 import numpy as np
 
-KINDS = {"value": ValueError, "os": OSError, "exit": SystemExit}
+class MyStop(BaseException):
+    pass
+
+KINDS = {"value": ValueError, "own": MyStop, "os": OSError, "exit": SystemExit}
 
 @dataclass(frozen=True)
 class Options:
@@ -60,7 +63,7 @@ def winner() -> str:
 
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [("value", "ValueError"), ("os", "OSError"), ("exit", "SystemExit")],
+    [("value", "ValueError"), ("own", "MyStop"), ("os", "OSError"), ("exit", "SystemExit")],
 )
 def test_the_best_so_far_ships(fit: Run, run: Run, table: Path, kind: str, name: str) -> None:
     ended, failed = fit(f"tired:after=1,kind={kind}"), FAILED.format(name)
@@ -84,7 +87,9 @@ def test_a_run_goes_on_to_the_same_failure_and_keeps_its_model(fit: Run, run: Ru
     assert winner() == before
 
 
-def test_without_any_success_the_failure_is_the_end(fit: Run) -> None:
-    ended = fit("tired:after=0")
-    told = f"error: {FAILED.format('ValueError')}."
+@pytest.mark.parametrize("kind", ["value", "own"])
+def test_without_any_success_the_failure_is_the_end(fit: Run, kind: str) -> None:
+    ended = fit(f"tired:after=0,kind={kind}")
+    name = {"value": "ValueError", "own": "MyStop"}[kind]
+    told = f"error: {FAILED.format(name)}."
     assert (ended.code, ended.out, ended.err.splitlines()[-1]) == (2, "", told)

@@ -18,6 +18,14 @@ import click
 from automl_admm import CommandPlugin, hookimpl
 
 
+class MyStop(BaseException):
+    pass
+
+
+def halts():
+    raise MyStop("not today")
+
+
 def misses():
     raise ModuleNotFoundError("No module named 'rare'")
 
@@ -28,6 +36,7 @@ def commands():
     yield CommandPlugin(name="nothing", summary="is none", factory=lambda: None)
     yield CommandPlugin(name="greet", summary="greets", factory=lambda: greet)
     yield CommandPlugin(name="fail", summary="fails", factory=lambda: fail)
+    yield CommandPlugin(name="halts", summary="is none", factory=halts)
 
 
 @click.command("greet", short_help="says hello")
@@ -38,9 +47,15 @@ def greet():
 @click.command("fail")
 @click.option("--by", default="zero")
 def fail(by):
-    if by == "usage":
-        raise click.UsageError("not like that")
-    1 / 0
+    raise {
+        "zero": ZeroDivisionError("division by zero"),
+        "usage": click.UsageError("not like that"),
+        "own": MyStop("enough\\nfor today."),
+        "os": FileNotFoundError(2, "No such file or directory", "my.cfg"),
+        "full": OSError(28, "No space left on device", "my.log"),
+        "interrupt": KeyboardInterrupt(),
+        "exit": SystemExit(5),
+    }[by]
 """
 WHY = "command 'deploy' (mine 1.0) cannot be made: ModuleNotFoundError: No module named 'rare'."
 
@@ -101,10 +116,33 @@ def test_a_command_that_fails_is_told_in_a_line_with_its_provider(
     spawn: Run, install: Install
 ) -> None:
     install("mine", COMMANDS)
-    ended = spawn("fail")
-    told = "error: command 'fail' (mine 1.0) failed: ZeroDivisionError: division by zero.\n"
-    assert (ended.code, ended.out, ended.err) == (2, "", told)
-    assert spawn("fail", "--by", "usage").err == "error: not like that\n"
+    failed = "error: command 'fail' (mine 1.0) failed"
+    for by, code, told in (
+        ("zero", 2, f"{failed}: ZeroDivisionError: division by zero.\n"),
+        ("usage", 2, "error: not like that\n"),
+        ("own", 2, f"{failed}: MyStop: enough for today.\n"),
+        ("os", 2, f"{failed}: FileNotFoundError: [Errno 2] No such file or directory: 'my.cfg'.\n"),
+        (
+            "full",
+            8,
+            "error: no room left: 'my.log' No space left on device. Free some and go on.\n",
+        ),
+        ("interrupt", 130, "error: interrupted\n"),
+        ("exit", 5, ""),
+    ):
+        ended = spawn("fail", "--by", by)
+        assert (ended.code, ended.out, ended.err.lstrip("\n")) == (code, "", told)
+    told = "error: command 'halts' (mine 1.0) cannot be made: MyStop: not today.\n"
+    assert (spawn("halts").code, spawn("halts").err) == (2, told)
+
+
+def test_a_plugin_that_raises_no_exception_at_its_import_is_skipped(
+    spawn: Run, install: Install
+) -> None:
+    install("torn", "class MyStop(BaseException): pass\nraise MyStop('no')")
+    ended = spawn("plugins")
+    assert ended.code == 0, ended.err
+    assert "MyStop: no" in ended.out + ended.err
 
 
 @pytest.mark.parametrize("executor", ["inline", "local"])

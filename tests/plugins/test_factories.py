@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from typing import Any, NoReturn
 
 import pytest
@@ -34,6 +35,7 @@ def test_what_is_made_is_passed_on() -> None:
         (RuntimeError("two\n  lines."), "RuntimeError: two lines."),
         (RuntimeError(), "RuntimeError."),
         (SystemExit("no licence"), "SystemExit: no licence."),
+        (CancelledError("no time"), "CancelledError: no time."),
         (UnspeakableError(), "UnspeakableError: (its text cannot be had)."),
     ],
 )

@@ -3,6 +3,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from asyncio import CancelledError
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,11 @@ EVALUATED = EvaluatedPipeline(None, FRAME, Y, Y, 0.0, 0.0, Y, sensitive=FRAME)
 def test_an_exit_is_an_error_with_its_code(code: Any) -> None:
     with pytest.raises(ExitError, match=rf"it called sys\.exit\({code!r}\)"), no_exit():
         sys.exit(code)
+
+
+def test_what_is_no_exception_is_an_error_with_its_kind() -> None:
+    with pytest.raises(ExitError, match=r"^it raised CancelledError: late$"), no_exit():
+        raise CancelledError("late")
 
 
 @pytest.mark.parametrize("problem", [KeyboardInterrupt(), MemoryError(), ValueError("v")])

@@ -3,6 +3,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from asyncio import CancelledError
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
@@ -305,6 +306,7 @@ def test_an_observer_that_raises_is_dropped_and_the_others_go_on(
 ) -> None:
     watching, falling, leaving = Watching(), Falling(), Falling(SystemExit("bye"))
     given = {"falling": falling, "leaving": leaving, "watching": watching}
+    given["halting"] = Falling(CancelledError("late"))
     plugins = load_plugins(given, sources=())
     observers = Observers(plugins.manager)
     caplog.set_level(logging.DEBUG, logger="automl_admm")
@@ -318,9 +320,10 @@ def test_an_observer_that_raises_is_dropped_and_the_others_go_on(
     assert warned == {
         f"observer 'falling' {dropped}: RuntimeError: oops oops": None,
         f"observer 'leaving' {dropped}: SystemExit: bye": None,
+        f"observer 'halting' {dropped}: CancelledError: late": None,
     }
     traced = [r.exc_info for r in caplog.records if r.levelname == "DEBUG"]
-    assert len(traced) == 2
+    assert len(traced) == 3
     assert all(traced)
 
 

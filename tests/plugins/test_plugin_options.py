@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from asyncio import CancelledError
 from dataclasses import dataclass
 
 import pytest
@@ -63,7 +64,12 @@ class Raising:
     problem: str = "key"
 
     def __post_init__(self) -> None:
-        raise {"key": KeyError("k"), "run": RuntimeError("r"), "exit": SystemExit(3)}[self.problem]
+        raise {
+            "key": KeyError("k"),
+            "run": RuntimeError("r"),
+            "exit": SystemExit(3),
+            "own": CancelledError("c"),
+        }[self.problem]
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,12 @@ class Unresolvable:
 
 @pytest.mark.parametrize(
     ("problem", "says"),
-    [("key", "KeyError: 'k'"), ("run", "RuntimeError: r"), ("exit", "SystemExit: 3")],
+    [
+        ("key", "KeyError: 'k'"),
+        ("run", "RuntimeError: r"),
+        ("exit", "SystemExit: 3"),
+        ("own", "CancelledError: c"),
+    ],
 )
 def test_options_that_raise_anything_are_told_in_one_line(problem: str, says: str) -> None:
     with pytest.raises(PluginError) as error:

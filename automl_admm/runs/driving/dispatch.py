@@ -10,7 +10,7 @@ from functools import partial
 from itertools import count
 from typing import Any, TypeVar
 
-from automl_admm.core.errors import AutomlAdmmError, PluginError
+from automl_admm.core.errors import PluginError, is_own_error
 from automl_admm.core.messages import say_error, say_value
 from automl_admm.core.protocols import Executor, Finished, Task
 from automl_admm.runs.driving.interrupts import Deferral
@@ -113,9 +113,11 @@ class Dispatcher:
                 self._executor.close()
             else:
                 self._caller.close(self._executor.close)
+        except KeyboardInterrupt:
+            raise
         except PluginError as problem:
             logger.warning("%s", problem)
-        except (Exception, SystemExit) as problem:  # noqa: BLE001 - no plugin ends the program
+        except BaseException as problem:  # noqa: BLE001 - no plugin ends the program
             logger.warning("%s failed to close: %s", self.title, say_error(problem))
 
     def _call(self, name: str, function: Callable[[], ResultT], seconds: float = 0.0) -> ResultT:
@@ -130,7 +132,9 @@ class Dispatcher:
         except (ConnectionError, TimeoutError) as problem:
             # Of the system, too, and the usual end of an executor on other machines.
             raise PluginError(f"{self.title} failed: {say_error(problem)}.") from problem
-        except (AutomlAdmmError, OSError):
+        except OSError:
             raise
-        except (Exception, SystemExit) as problem:
+        except BaseException as problem:
+            if not is_own_error(problem):
+                raise
             raise PluginError(f"{self.title} failed: {say_error(problem)}.") from problem

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from automl_admm.core.errors import (
-    AutomlAdmmError,
-    ConfigurationError,
-    PluginError,
-    UnknownNameError,
-)
-from automl_admm.core.messages import say_error, say_value
+from automl_admm.core.errors import ConfigurationError, PluginError, UnknownNameError
+from automl_admm.core.messages import say_value
 from automl_admm.core.run import SavedRun
+from automl_admm.plugins.foreign_calls import naming_failures
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.plugins.records import ExporterPlugin
 from automl_admm.runs.prepare.suggestions import whence
@@ -38,12 +34,8 @@ def _exporter(name: str, plugins: Plugins) -> ExporterPlugin:
 
 
 def _write(title: str, exporter: ExporterPlugin, run: SavedRun, target: str) -> str:
-    try:
+    with naming_failures(title):
         said: object = exporter.write(run, target)
-    except AutomlAdmmError:
-        raise
-    except (Exception, SystemExit) as problem:
-        raise PluginError(f"{title} failed: {say_error(problem)}.") from problem
     if not isinstance(said, str):
         raise PluginError(f"{title} returned {say_value(said)}, no line of text.")
     return said

@@ -12,7 +12,7 @@ from queue import Empty
 from typing import Any
 
 from automl_admm.core.admm_state import AdmmState
-from automl_admm.core.errors import AutomlAdmmError, PluginError
+from automl_admm.core.errors import PluginError, is_own_error
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.messages import say_error, say_value
 from automl_admm.core.space import Candidate
@@ -114,8 +114,7 @@ class _Thinking:
             return ENDED
         if problem is None:
             return event
-        # No plugin decides when the program ends.
-        if isinstance(problem, AutomlAdmmError) or not isinstance(problem, Exception | SystemExit):
+        if not is_own_error(problem):
             raise problem
         raise PluginError(f"{self.title} failed: {say_error(problem)}.") from problem
 

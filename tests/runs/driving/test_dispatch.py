@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import signal
 import time
+from asyncio import CancelledError
 from collections.abc import Sequence
 from threading import Event, get_ident
 
@@ -81,7 +82,9 @@ def test_what_is_no_list_of_ended_tasks_is_named(ended: object, says: str) -> No
         Dispatcher(executor, "executor 'mine'").wait(0.0)
 
 
-@pytest.mark.parametrize("problem", [RuntimeError("no node"), SystemExit(0)])
+@pytest.mark.parametrize(
+    "problem", [RuntimeError("no node"), SystemExit(0), CancelledError("late")]
+)
 def test_an_executor_that_fails_to_close_is_told_and_spoils_nothing(
     problem: BaseException, caplog: pytest.LogCaptureFixture
 ) -> None:
