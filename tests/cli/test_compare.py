@@ -65,7 +65,8 @@ def test_a_wrong_key_is_one_line(run: Any, folder: Path) -> None:
 def test_runs_of_other_data_are_not_ranked_but_warned_of(run: Any) -> None:
     told = run("compare", OLD / "stacked", OLD / "group_thresholds")
     assert told.code == 0
-    assert "warning: scores are NOT comparable: the runs searched on other rows" in told.out
+    assert "warning: scores are NOT comparable: the runs searched on other rows" in told.err
+    assert "warning" not in told.out
     for part in ("results", "validation", "held out", "certificate", "fingerprint", "winner"):
         assert f"\n{part}" in told.out
     assert "interval" not in told.out, "older versions kept none"

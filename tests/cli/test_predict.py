@@ -288,7 +288,7 @@ def test_a_column_in_another_code_is_told(run: Run, trained: Path, tmp_path: Pat
     assert told.code == 0
     assert "warning: 240 of 240 cells of column 'land'" in told.err
     assert "warning" not in run("predict", "out", known).err
-    assert "of column 'land'" in run("evaluate", "out", new).out
+    assert "of column 'land'" in run("evaluate", "out", new).err
 
 
 @ON_CSV
@@ -304,7 +304,7 @@ def test_a_column_that_is_empty_now_is_told(
     told = run("predict", "out", new)
     assert told.code == 0
     assert f"warning: 160 of 240 cells of column '{name}' are empty" in told.err
-    assert f"cells of column '{name}' are empty" in run("evaluate", "out", new).out
+    assert f"cells of column '{name}' are empty" in run("evaluate", "out", new).err
 
 
 def test_a_model_outside_its_limits_is_told_again(run: Run, tmp_path: Path) -> None:
@@ -313,7 +313,7 @@ def test_a_model_outside_its_limits_is_told_again(run: Run, tmp_path: Path) -> N
     assert done.code == 5
     said = "warning: the model is outside the limits of its run"
     assert said in run("predict", "out", "people.csv").err
-    assert said in run("evaluate", "out", "people.csv").out
+    assert said in run("evaluate", "out", "people.csv").err
 
 
 def test_a_pipeline_that_fills_no_gaps_says_so_when_later_rows_have_some(

@@ -49,7 +49,7 @@ def _show(found: Comparison) -> None:
             say(f"{in_a_line(title)}: {in_a_line(run.run)}")
     for line in found.warnings:
         sign = "note" if found.is_comparable else "warning: scores are NOT comparable"
-        say(f"{sign}: {in_a_line(line)}")
+        say(f"{sign}: {in_a_line(line)}", err=not found.is_comparable)
     _print("results", titles, list(_results([one.result for one in found.runs])))
     for name, rows in (
         ("data", found.data),

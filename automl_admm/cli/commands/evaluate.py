@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,8 @@ def command(run: Path, data: Path, *, as_json: bool, **options: Any) -> None:
     if as_json:
         hand_on(json.dumps(_as_json(found), indent=2) + "\n")
         return
+    for line in _warnings(found):
+        say(f"warning: {line}", err=True)
     for line in _lines(found):
         say(line)
 
@@ -90,21 +93,21 @@ def _lines(found: OnLabelledRows) -> list[str]:
     here = say_interval(found.interval)
     rows = f"{found.rows} rows" if here is None else f"{found.rows} rows, {here}"
     lines = [f"{found.metric} {found.score:.4f} on {rows} (the run: {', '.join(said)})"]
-    if found.learned:
-        lines.insert(0, _learned_line(found.learned, found.rows))
     if found.rates:
         rates = (f"{name.replace('_', ' ')} {_said(rate)}" for name, rate in found.rates.items())
         lines.append(", ".join(rates))
-    marks = () if found.mark is None else (found.mark,)
-    warned = (*found.versions, *marks, *found.groups, *found.new_values)
-    lines += [f"warning: {one}" for one in warned]
     return lines + [_limit_line(one) for one in found.limits]
 
 
-def _learned_line(learned: int, rows: int) -> str:
-    """Warn of rows that the model learned from."""
-    told = f"{learned} of these {rows} rows are, or equal, rows that the model learned from"
-    return f"warning: {told}: the numbers here are too good for new rows"
+def _warnings(found: OnLabelledRows) -> Iterator[str]:
+    """Yield the reasons to doubt the numbers."""
+    if found.learned:
+        told = f"{found.learned} of these {found.rows} rows are, or equal, rows that the model"
+        yield f"{told} learned from: the numbers here are too good for new rows"
+    yield from found.versions
+    if found.mark is not None:
+        yield found.mark
+    yield from (*found.groups, *found.new_values)
 
 
 def _said(value: float | None) -> str:
