@@ -35,10 +35,13 @@ class Clustered:
     def of(cls, clusters: Any, strata: Any, classes: Any) -> Clustered:
         """Count the rows of each stratum in each group; raise if there is but one group."""
         groups = int(clusters.max()) + 1
-        if groups == 1:
+        if (clusters == clusters[0]).all():
             raise DataError(
                 "all rows are in one group: no pipeline can be measured on another.",
-                hint=Remedy("Is it the right column? Leave out {groups} if there are none."),
+                hint=Remedy(
+                    "Is it the right column? Leave out {groups} if there are none; if rows of "
+                    "others are held out, hold out fewer ({test_size})."
+                ),
             )
         fixed = np.zeros(groups, dtype=bool)
         by_class = _table(clusters, classes, groups)
@@ -49,8 +52,8 @@ class Clustered:
 
     @property
     def free(self) -> Rows:
-        """The groups that may be validated on."""
-        return np.flatnonzero(~self.fixed)
+        """The groups that may be validated on; those of rows held out have none here."""
+        return np.flatnonzero(~self.fixed & self.counts.any(axis=1))
 
     def deal(self, shares: Sequence[float], seed: int) -> Rows:
         """Return the part of every group: parts get their share of all strata, −1 are `fixed`.
@@ -93,7 +96,10 @@ class Clustered:
 
     def _order(self, seed: int) -> Rows:
         """Return the free groups, the largest first, equal ones mixed."""
-        mixed = np.random.default_rng(seed).permutation(self.free)
+        # With those of rows held out: without them equal groups would come in another order than
+        # in runs of earlier versions.
+        mixed = np.random.default_rng(seed).permutation(np.flatnonzero(~self.fixed))
+        mixed = mixed[np.isin(mixed, self.free)]
         return np.asarray(mixed[np.argsort(-self.counts[mixed].sum(axis=1), kind="stable")])
 
 
@@ -103,9 +109,10 @@ def cluster_folds(grouped: Clustered, count: int, seed: int) -> tuple[tuple[Rows
     if free < count:
         fixed = int(grouped.fixed.sum())
         more = f" ({fixed} more hold all rows of a class, and are always learned from)"
+        fewer = "Ask for fewer folds in {cv}, hold" if count > 2 else "Hold"
         raise DataError(
-            f"{free} groups do not fill {count} folds{more if fixed else ''}.",
-            hint=Remedy("Ask for fewer folds in {cv}, or leave out {groups}."),
+            f"{free} groups to search on do not fill {count} folds{more if fixed else ''}.",
+            hint=Remedy(f"{fewer} out fewer rows ({{test_size}}), or leave out {{groups}}."),
         )
     part = grouped.deal([1 / count] * count, seed)
     for number in range(count):

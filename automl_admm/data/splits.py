@@ -180,7 +180,10 @@ def _classes(y: Any, task: LearningTask) -> Rows:
     import pandas as pd
 
     if len(y) < 2:
-        raise DataError(f"{len(y)} rows cannot be split.", hint="At least 2 are needed.")
+        hint = Remedy(
+            "At least 2 are needed; if others are held out, hold out fewer ({test_size})."
+        )
+        raise DataError(f"{len(y)} rows to search on cannot be split.", hint=hint)
     if task == "regression":
         return np.zeros(len(y), dtype=np.intp)
     return np.asarray(pd.factorize(np.asarray(y), use_na_sentinel=False)[0], dtype=np.intp)
@@ -213,11 +216,12 @@ def _folds(classes: Rows, strata: Rows, count: int, seed: int) -> tuple[Split, .
     alone = np.bincount(classes)[classes] == 1
     dealt = _shuffled(np.flatnonzero(~alone), strata, seed)
     if len(dealt) < count:
+        alone_too = f" ({alone.sum()} more are alone in their class, and are always learned from)"
+        more = alone_too if alone.any() else ""
+        fewer = "Ask for fewer folds in {cv}, or hold" if count > 2 else "Hold"
         raise DataError(
-            f"{len(dealt)} rows do not fill {count} folds.",
-            hint=Remedy(
-                "Ask for fewer folds in {cv} (rows that are alone in their class do not count)."
-            ),
+            f"{len(dealt)} rows to search on do not fill {count} folds{more}.",
+            hint=Remedy(f"{fewer} out fewer rows ({{test_size}})."),
         )
     fold = np.full(len(classes), -1)
     fold[dealt] = np.arange(len(dealt)) % count

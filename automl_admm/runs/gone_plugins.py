@@ -22,7 +22,8 @@ def telling_gone_plugins(content: Mapping[str, Any]) -> Iterator[None]:
         gone = _gone(content)
         if not gone:
             raise
-        told = f"The run had {', '.join(gone)}, which is not installed here: install it."
+        are, them = ("is", "it") if len(gone) == 1 else ("are", "them")
+        told = f"The run had {', '.join(gone)}, which {are} not installed here: install {them}."
         raise UnknownNameError(problem.kind, problem.name, (), hint=told) from problem
 
 

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from automl_admm.core.errors import UnknownNameError
 from automl_admm.plugins.distributions import version_of
+from automl_admm.runs.finish.model_versions import tell_missing
+from automl_admm.runs.gone_plugins import telling_gone_plugins
 
 LIMIT = """
 from automl_admm.plugin_api import ConstraintPlugin, hookimpl
@@ -51,6 +54,15 @@ def uninstalled() -> None:
     )
     shutil.rmtree(place / "foreign_solver-1.0.dist-info")
     version_of.cache_clear()
+
+
+def test_several_gone_distributions_are_told_as_several() -> None:
+    gone, said = {"a": "lost 2", "b": "gone 1"}, r"gone 1, lost 2, which are .* install them"
+    with pytest.raises(UnknownNameError, match=said), telling_gone_plugins({"plugins": gone}):
+        raise UnknownNameError("metric", "mine", ())
+    told = tell_missing({"versions": {"no-such-plugin": "1", "nor-this": "2"}})
+    said = "It needs no-such-plugin 1, nor-this 2, and here they are not installed: install them."
+    assert told == said
 
 
 @pytest.mark.parametrize(

@@ -134,10 +134,16 @@ def test_what_makes_no_splits_is_refused(cv):
         make_splits([1.0, 2.0, 3.0], "regression", cv)
 
 
+def test_too_few_rows_beside_those_held_out_are_told_with_the_cure():
+    said = r"^0 rows .* fill 2 folds \(2 more are alone .*\)\. Hold out fewer rows \(test_size\)\.$"
+    with pytest.raises(DataError, match=said):
+        make_splits(["a", "b"], "classification", 2)
+
+
 def test_data_that_cannot_be_split_are_refused():
-    with pytest.raises(DataError, match="1 rows"):
+    with pytest.raises(DataError, match=r"1 rows .* hold out fewer \(test_size\)\."):
         make_splits([1.0], "regression")
-    with pytest.raises(DataError, match="do not fill 4 folds"):
+    with pytest.raises(DataError, match=r"^3 rows to .* do not fill 4 folds\. Ask for fewer"):
         make_splits([1.0, 2.0, 3.0], "regression", 4)
     with pytest.raises(DataError, match="outside 0 to 2"):
         make_splits([1.0, 2.0, 3.0], "regression", [([0, 3], [1])])

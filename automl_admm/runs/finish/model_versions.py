@@ -52,4 +52,5 @@ def tell_missing(manifest: Mapping[str, Any]) -> str | None:
     ]
     if not missing:
         return None
-    return f"It needs {', '.join(missing)}, and here that is not installed: install it."
+    that_is, it = ("that is", "it") if len(missing) == 1 else ("they are", "them")
+    return f"It needs {', '.join(missing)}, and here {that_is} not installed: install {it}."

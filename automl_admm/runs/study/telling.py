@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.core.evaluations import Status
 from automl_admm.core.limits import Limit
@@ -30,6 +32,7 @@ def read_outcome(
     what: str, limits: Sequence[Limit], loss: Any, values: Any, failed: Any
 ) -> Outcome:
     """Return the outcome of `what`, such as "trial 3"; raise for anything that is no result."""
+    failed = _plain(failed)
     if failed is not None and failed is not False:
         if loss is not None:
             raise ConfigurationError(f"{what} has a loss and has failed.", hint="Give one of both.")
@@ -90,7 +93,18 @@ def _constraints(what: str, limits: Sequence[Limit], values: Any) -> tuple[float
     return tuple(_finite(f"'{name}' of {what}", given[name]) for name in names)
 
 
+def _plain(value: Any) -> Any:
+    """Return the scalar of an array without dimensions, and a truth value of NumPy as Python's.
+
+    >>> _plain(np.array(True)), float(_plain(np.array(0.5)))
+    (True, 0.5)
+    """
+    scalar = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    return bool(scalar) if isinstance(scalar, np.bool_) else scalar
+
+
 def _finite(what: str, value: Any) -> float:
+    value = _plain(value)
     check_number(what, value)
     try:
         number = float(value)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import pytest
 
 from automl_admm import (
@@ -105,16 +106,30 @@ def test_a_small_space_ends_and_hands_out_nothing_twice() -> None:
     assert one.ended == "nothing left to try"
 
 
+FAILURES = ("no power", ValueError("bad"), True, np.bool_(True))
+
+
 def test_failures_are_told_with_their_reason() -> None:
     one = study()
-    for trial, failed in zip(one.ask(3), ["no power", ValueError("bad"), True], strict=True):
+    for trial, failed in zip(one.ask(4), FAILURES, strict=True):
         one.tell(trial, failed=failed)
     assert [result.failed for result in one.results] == [
         "no power",
         "ValueError: bad",
         "told as failed",
+        "told as failed",
     ]
     assert one.best is None
+
+
+def test_scalars_of_numpy_are_taken_as_those_of_python() -> None:
+    one = study()
+    trial = one.ask()
+    assert trial is not None
+    sized = {"size": np.array(1.5)}
+    one.tell(trial, np.array(0.5), sized, failed=np.bool_(False), seconds=np.array(2))
+    (result,) = one.results
+    assert (result.loss, result.limits, result.failed) == (0.5, {"size": 1.5}, None)
 
 
 def test_a_point_of_the_user_comes_next_and_starts_come_first() -> None:
@@ -139,6 +154,10 @@ MISTAKES: dict[str, tuple[Callable[[Study, Trial], Any], str]] = {
     "loss beyond all floats": (lambda s, t: s.tell(t, 10**400, NO_LIMITS), "trial 1 is inf"),
     "loss is text": (lambda s, t: s.tell(t, "0.5", NO_LIMITS), "must be a number, not '0.5'"),
     "loss is a truth value": (lambda s, t: s.tell(t, True, NO_LIMITS), "must be a number"),
+    "loss is one of NumPy": (lambda s, t: s.tell(t, np.bool_(1), NO_LIMITS), "not True"),
+    "loss is an array": (lambda s, t: s.tell(t, np.ones(1), NO_LIMITS), "must be a number"),
+    "loss is a date": (lambda s, t: s.tell(t, np.array("2026-01-01", "M8"), NO_LIMITS), "not 2026"),
+    "failed is an array": (lambda s, t: s.tell(t, failed=np.ones(2)), "True, a text or an"),
     "no loss": (lambda s, t: s.tell(t, limits=NO_LIMITS), "trial 1 has no loss"),
     "loss and failed": (lambda s, t: s.tell(t, 1.0, failed="x"), "has a loss and has failed"),
     "failed is a number": (lambda s, t: s.tell(t, failed=3), "True, a text or an exception"),
