@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -193,11 +193,20 @@ def _values(item: Declared, texts: tuple[str, ...]) -> list[Value]:
     return [known[text] for text in texts]
 
 
+def _refuse_repeats(texts: Sequence[str], values: Sequence[Value]) -> None:
+    """Raise if a value stands twice; a number may be written in two ways."""
+    first: dict[Value, str] = {}
+    for text, value in zip(texts, values, strict=True):
+        before = first.get(value)
+        if before is not None:
+            again = "" if before == text else f", once as '{before}'"
+            raise _MistakeError(Code.DUPLICATE, f"'{text}' stands twice in this choice{again}")
+        first[value] = text
+
+
 def _chosen(item: Declared, texts: tuple[str, ...]) -> Declared | Constant:
     values = _values(item, texts)
-    if len(set(texts)) < len(texts):
-        twice = Counter(texts).most_common(1)[0][0]
-        raise _MistakeError(Code.DUPLICATE, f"'{twice}' stands twice in this choice")
+    _refuse_repeats(texts, texts if _known(item) else values)
     if len(values) == 1:
         return Constant(item.name, values[0], item.when)
     if isinstance(item, Choice):

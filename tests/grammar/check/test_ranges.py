@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from automl_admm.core.errors import GrammarError
 from automl_admm.grammar import compile_text
 from automl_admm.search.starts import default_start
 
@@ -36,6 +37,20 @@ def test_numbers_to_choose_from_are_a_grid_that_starts_at_the_first(components):
     (found,) = pipelines.space.parameters
     assert (found.kind, found.values) == ("int", (5.0, 0.1))
     assert pipelines.text(default_start(pipelines.space)) == "ridge(alpha=5.0)"
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "said"),
+    [
+        ("ridge", '"alpha" "=" choice{"0.5", "0.50"}', "'0.50' stands twice .*, once as '0.5'"),
+        ("ridge", '"alpha" "=" choice{"1", "5", "1.0"}', "'1.0' stands twice .*, once as '1'"),
+        ("ridge", '"alpha" "=" choice{"1", "1"}', r"'1' stands twice in this choice\n"),
+        ("forest", '"n_estimators" "=" choice{"50", "050"}', "'050' stands twice .* as '50'"),
+    ],
+)
+def test_a_number_that_is_written_in_two_ways_stands_twice(components, name, argument, said):
+    with pytest.raises(GrammarError, match=said):
+        compiled(components, f'"{name}" "(" {argument} ")"', name)
 
 
 @pytest.mark.parametrize(
