@@ -30,8 +30,11 @@ class JsonlObserver:
     def __init__(self, options: JsonlOptions) -> None:
         # Absolute: a component may change the working folder of the process.
         self._path = options.path.absolute()
+        is_new = not (self._path.exists() or self._path.is_symlink())
         try:
             self._path.open("a", encoding="utf-8").close()
+            if is_new:  # the first event makes it: a dry run leaves nothing behind
+                self._path.unlink()
         except OSError as problem:
             raise ConfigurationError(
                 f"'{options.path}' cannot be written: {problem.strerror}.",

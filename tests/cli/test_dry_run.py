@@ -95,3 +95,18 @@ def test_without_a_certificate_the_facts_are_told(run: Any, people: Path) -> Non
     assert "best bound" not in done.out
     wrong = fit(run, "people.csv", "fprr <= 0.3")
     assert (wrong.code, wrong.err.count("\n")) == (2, 1)
+
+
+def test_an_observer_that_refuses_is_told_as_by_a_search(run: Any, people: Path) -> None:
+    def dry(path: str) -> Any:
+        plain = ("--grammar", "tiny", "--cv=2", "--dry-run")
+        return fit(run, "people.csv", words=(*plain, "--observer", f"jsonl:path={path}"))
+
+    assert dry("events.jsonl").code == 0
+    assert not (people / "events.jsonl").exists()
+    (people / "link.jsonl").symlink_to("none.jsonl")
+    assert dry("link.jsonl").code == 0
+    assert (people / "link.jsonl").is_symlink()
+    done = dry("nowhere/a.jsonl")
+    assert (done.code, done.out, done.err.count("error: ")) == (2, "", 1)
+    assert "'nowhere/a.jsonl' cannot be written" in done.err

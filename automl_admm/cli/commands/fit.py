@@ -85,7 +85,7 @@ def _fit(
 ) -> int:
     # These imports take a second, and the server is to have the most of them from this process.
     with importing():
-        from automl_admm.cli.shared.dry_run import print_dry_run
+        from automl_admm.cli.shared.dry_run import print_dry_run, try_observers
         from automl_admm.cli.shared.progress import command_progress
         from automl_admm.cli.shared.run_command import Manner, conduct, load, read_within, ready
         from automl_admm.constraints.parse import columns_in
@@ -115,6 +115,7 @@ def _fit(
         if options["dry_run"]:
             if options["work_dir"] is not None and config.place is not None:
                 try_folder(config.place, options["work_dir"])
+            try_observers(prepared)
             print_dry_run(prepared, loaded, as_json=options["as_json"])
             return 0
         manner = Manner(options["as_json"], options["profile"], options["report"], quiet)

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import asdict
 
 from automl_admm.cli.shared.run_command import Loaded, facts_of
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.text_table import print_table
+from automl_admm.runs.prepare.assembly import build_observers
 from automl_admm.runs.prepare.best_proofs import BestProof, best_proofs
 from automl_admm.runs.prepare.preparation import Preparation
+
+
+def try_observers(prepared: Preparation) -> None:
+    """Make the observers as a search would: one may refuse, as where its file cannot be written."""
+    with redirect_stdout(sys.stderr):
+        build_observers(prepared.config, prepared.plugins)
 
 
 def print_dry_run(prepared: Preparation, loaded: Loaded, *, as_json: bool) -> None:
