@@ -91,8 +91,9 @@ WORDS: Mapping[str, Words] = MappingProxyType(
         ),
         "memory_limit": Words(
             "int or str",
-            'Memory limit of one evaluation, in bytes or as text such as `"500MB"` or `"2GB"`. '
-            "None is its share of the machine's memory.",
+            "Memory that one evaluation may add to what its process begins with (libraries and the "
+            'table), in bytes or as text such as `"500MB"` or `"2GB"`. None is its share of the '
+            "machine's memory.",
         ),
         "on_infeasible": Words(
             "",

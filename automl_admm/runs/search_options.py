@@ -101,7 +101,8 @@ class SearchOptions:
         metadata=Option(
             Kind.BYTES,
             "--memory",
-            "Memory limit of one evaluation, such as 2GB. [default: its share of the machine's]",
+            "Memory that one evaluation may add to what its process begins with, such as 2GB. "
+            "[default: its share of the machine's]",
             words="the memory limit",
             formerly="memory_bytes",
         ).metadata,
