@@ -15,6 +15,7 @@ from automl_admm.core.space import Array
 Rows = NDArray[np.intp]
 # The largest groups are weighed against each other; of more than these, each hardly matters.
 WEIGHED = 1000
+ONE_GROUP = "Is it the right column? Leave out {groups} if there are none"
 GOLDEN = (5**0.5 - 1) / 2  # multiples of it, modulo 1, fill every interval evenly
 
 
@@ -39,8 +40,8 @@ class Clustered:
             raise DataError(
                 "all rows are in one group: no pipeline can be measured on another.",
                 hint=Remedy(
-                    "Is it the right column? Leave out {groups} if there are none; if rows of "
-                    "others are held out, hold out fewer ({test_size})."
+                    f"{ONE_GROUP}; if rows of others are held out, hold out fewer (--test-size).",
+                    python=f"{ONE_GROUP}.",
                 ),
             )
         fixed = np.zeros(groups, dtype=bool)
@@ -109,10 +110,13 @@ def cluster_folds(grouped: Clustered, count: int, seed: int) -> tuple[tuple[Rows
     if free < count:
         fixed = int(grouped.fixed.sum())
         more = f" ({fixed} more hold all rows of a class, and are always learned from)"
-        fewer = "Ask for fewer folds in {cv}, hold" if count > 2 else "Hold"
+        fewer = "Ask for fewer folds in {cv}, or leave" if count > 2 else "Leave"
         raise DataError(
             f"{free} groups to search on do not fill {count} folds{more if fixed else ''}.",
-            hint=Remedy(f"{fewer} out fewer rows ({{test_size}}), or leave out {{groups}}."),
+            hint=Remedy(
+                f"{fewer} out {{groups}}, or hold out fewer rows (--test-size).",
+                python=f"{fewer} out {{groups}}.",
+            ),
         )
     part = grouped.deal([1 / count] * count, seed)
     for number in range(count):

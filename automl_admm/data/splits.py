@@ -180,9 +180,8 @@ def _classes(y: Any, task: LearningTask) -> Rows:
     import pandas as pd
 
     if len(y) < 2:
-        hint = Remedy(
-            "At least 2 are needed; if others are held out, hold out fewer ({test_size})."
-        )
+        more = "; if others are held out, hold out fewer (--test-size)."
+        hint = Remedy(f"At least 2 are needed{more}", python="At least 2 are needed.")
         raise DataError(f"{len(y)} rows to search on cannot be split.", hint=hint)
     if task == "regression":
         return np.zeros(len(y), dtype=np.intp)
@@ -218,10 +217,12 @@ def _folds(classes: Rows, strata: Rows, count: int, seed: int) -> tuple[Split, .
     if len(dealt) < count:
         alone_too = f" ({alone.sum()} more are alone in their class, and are always learned from)"
         more = alone_too if alone.any() else ""
-        fewer = "Ask for fewer folds in {cv}, or hold" if count > 2 else "Hold"
+        fewer = "Ask for fewer folds in {cv}, or give" if count > 2 else "Give"
         raise DataError(
             f"{len(dealt)} rows to search on do not fill {count} folds{more}.",
-            hint=Remedy(f"{fewer} out fewer rows ({{test_size}})."),
+            hint=Remedy(
+                f"{fewer} more rows: hold out fewer (--test-size).", python=f"{fewer} more rows."
+            ),
         )
     fold = np.full(len(classes), -1)
     fold[dealt] = np.arange(len(dealt)) % count

@@ -135,13 +135,15 @@ def test_what_makes_no_splits_is_refused(cv):
 
 
 def test_too_few_rows_beside_those_held_out_are_told_with_the_cure():
-    said = r"^0 rows .* fill 2 folds \(2 more are alone .*\)\. Hold out fewer rows \(test_size\)\.$"
-    with pytest.raises(DataError, match=said):
+    said = r"^0 rows .* fill 2 folds \(2 more are alone .*\)\. Give more rows\.$"
+    with pytest.raises(DataError, match=said) as raised:
         make_splits(["a", "b"], "classification", 2)
+    told = raised.value.on_command_line({})
+    assert told.endswith("Give more rows: hold out fewer (--test-size).")
 
 
 def test_data_that_cannot_be_split_are_refused():
-    with pytest.raises(DataError, match=r"1 rows .* hold out fewer \(test_size\)\."):
+    with pytest.raises(DataError, match=r"^1 rows .* At least 2 are needed\.$"):
         make_splits([1.0], "regression")
     with pytest.raises(DataError, match=r"^3 rows to .* do not fill 4 folds\. Ask for fewer"):
         make_splits([1.0, 2.0, 3.0], "regression", 4)

@@ -62,7 +62,9 @@ def check_scoring(work: PipelineWork, deadline: float | None = None) -> str | No
                 f"metric '{work.metric.name}' is {score} on {len(valid.y)} validation rows.",
                 hint=Remedy(
                     "A class may have too few rows; choose another {scoring}, fewer folds in {cv} "
-                    "or a smaller {test_size}."
+                    "or a smaller --test-size.",
+                    python="A class may have too few rows; choose another {scoring} or fewer folds "
+                    "in {cv}.",
                 ),
             )
         scores.append(score)
