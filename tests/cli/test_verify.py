@@ -385,12 +385,27 @@ def test_rows_in_another_order_are_told_as_that(run: Any, folder: Path) -> None:
     assert "DIFFERS: These are other rows" in done.out
 
 
-def test_without_hashes_rows_in_another_order_are_other_rows(run: Any, folder: Path) -> None:
-    pd.read_csv("credit.csv").iloc[::-1].to_csv("turned.csv", index=False)
-    (folder / "row-hashes.npy").unlink()
-    done = run("verify", "out", "turned.csv")
-    assert done.code == 6
-    assert "DIFFERS: These are other rows" in done.out
+@pytest.mark.parametrize("arguments", [("credit.csv", "--fresh"), ("credit.csv",)])
+def test_hashes_of_rows_that_are_gone_or_of_other_rows_are_no_proof_of_freshness(
+    run: Any, folder: Path, arguments: tuple[str, ...]
+) -> None:
+    path = folder / "row-hashes.npy"
+    others = np.zeros_like(np.load(path))
+    np.save(path, others)
+    done = run("verify", "out", *arguments)
+    assert (done.code, done.out) == (7, "")
+    assert "row-hashes.npy' cannot be read: it is of other rows than the certificate" in done.err
+    path.unlink()
+    done = run("verify", "out", *arguments)
+    assert (done.code, done.out) == (7, "")
+    assert "row-hashes.npy' is missing" in done.err
+
+
+def test_places_of_rows_that_are_gone_are_named(run: Any, folder: Path) -> None:
+    (folder / "certification-rows.json").unlink()
+    done = run("verify", "out", "credit.csv")
+    assert done.code == 7
+    assert "certification-rows.json' is missing" in done.err
 
 
 @pytest.mark.parametrize("content", [b"", b"nothing", b"\x93NUMPY\x01\x00"])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.certify.certificate import read_certificate
 from automl_admm.constraints.dry_run import columns_of, meet_data
 from automl_admm.constraints.fitted_groups import say_other_groups
 from automl_admm.constraints.group_comparison import Grouped
@@ -20,7 +21,7 @@ from automl_admm.core.read_only import own_frame
 from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.data.columns import check_columns, quantities_of, refuse_in_target
 from automl_admm.data.conforming import Place, row_of
-from automl_admm.data.fingerprints import Hashes
+from automl_admm.data.fingerprints import Hashes, fingerprint_rows
 from automl_admm.data.ingest.answers import PLAIN, read_answer, read_sensitive, read_target
 from automl_admm.data.ingest.applying import TakenIn, take_in
 from automl_admm.data.ingest.records import ANSWERS, Ingest, read_ingest
@@ -263,11 +264,27 @@ class CertifiedRun:
             return [measured_by(c.function, on.get(c.kind, evaluated)) for c in constraints]
 
     def hashes(self) -> Hashes | None:
-        """Return a number for each row of its data, in their order; older runs wrote none."""
-        found = _read_hashes(self.folder.row_hashes)
-        if found is not None and len(found) != self.aside.rows:
-            raise _unreadable(self.folder.row_hashes, f"it has {len(found)} rows")
+        """Return a number for each row of its data, in their order; older runs wrote none.
+
+        They are those of the certificate: with others the run's own rows would pass for fresh ones.
+        """
+        path, expected = self.folder.row_hashes, self._hash_of_data()
+        found = _read_hashes(path)
+        if found is None:
+            if expected:
+                raise StoreError(f"'{path}' is missing.", hint=RESTORE)
+            return None
+        if len(found) != self.aside.rows:
+            raise _unreadable(path, f"it has {len(found)} rows")
+        if expected and fingerprint_rows(found) != expected:
+            raise _unreadable(path, "it is of other rows than the certificate")
         return found
+
+    def _hash_of_data(self) -> str:
+        """Return the hash of all rows in the certificate; older ones have none."""
+        if not self.folder.certificate.exists():
+            return ""
+        return read_certificate(self.folder.certificate).data_sha256
 
     def recorded(self, constraint: Constraint, seen: Evidence) -> Evidence | None:
         """Return the run's own timing or measurement; None if there is no record."""
@@ -292,6 +309,8 @@ def read_certified(folder: RunFolder, data: str, place: Place = row_of) -> Certi
 def read_rows_aside(folder: RunFolder) -> RowsAside:
     """Read the places of the rows set aside; raise if the run set none aside."""
     if not folder.rows_set_aside.exists():
+        if folder.certificate.exists():
+            raise StoreError(f"'{folder.rows_set_aside}' is missing.", hint=RESTORE)
         raise StoreError(
             f"'{folder.path}' holds no certificate.", hint="There was no time left to test."
         )
