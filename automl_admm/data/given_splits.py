@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from inspect import signature
 from typing import Any
 
@@ -29,6 +29,22 @@ def given_splits(cv: Any, y: Any, roles: Roles = NO_ROLES) -> tuple[Split, ...]:
     return splits
 
 
+def refuse_row_numbers(cv: Any, left_out: int, *, sets_aside: bool) -> None:
+    """Raise if cv names rows by their numbers, and the rows of the search have other numbers."""
+    if not (isinstance(cv, Sequence | Iterator) or hasattr(cv, "test_fold")) or isinstance(cv, str):
+        return
+    if left_out:
+        reason = f"{left_out} rows of weight 0 are left out"
+    elif sets_aside:
+        reason = "rows are set aside for a certificate"
+    else:
+        return
+    raise ConfigurationError(
+        f"cv names rows by their numbers, but {reason}: the others have other numbers.",
+        hint="Give a number of folds, or a splitter that deals the rows it is given.",
+    )
+
+
 def _split(cv: Any, y: Any, roles: Roles) -> list[Any]:
     rows = len(y)
     order = np.arange(rows)
@@ -38,15 +54,15 @@ def _split(cv: Any, y: Any, roles: Roles) -> list[Any]:
     if roles.clusters is not None and _takes_groups(cv):
         more = {"groups": roles.clusters[order]}
     try:
-        pairs = list(cv.split(np.zeros((rows, 1)), np.asarray(y)[order], **more))
-    except ValueError as problem:
+        pairs = cv.split(np.zeros((rows, 1)), np.asarray(y)[order], **more)
+        return [tuple(order[part] for part in pair) for pair in pairs]
+    except (ValueError, IndexError) as problem:
         if not more and "groups" in str(problem):
             raise ConfigurationError(
                 f"the splitter {cv} needs the group of every row.",
                 hint=Remedy("Name their column in {groups}.", python="Give fit(…, groups=…)."),
             ) from problem
         raise DataError(f"the splitter {cv} does not fit the data: {problem}") from problem
-    return [tuple(order[part] for part in pair) for pair in pairs]
 
 
 def _takes_groups(cv: Any) -> bool:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit, StratifiedKFold
 
 from automl_admm.core.errors import ConfigurationError, DataError
-from automl_admm.data.given_splits import doubts_of_splits
+from automl_admm.data.given_splits import doubts_of_splits, refuse_row_numbers
 from automl_admm.data.split_choice import count_repeats
 from automl_admm.data.splits import hold_out, make_splits
 
@@ -188,3 +188,22 @@ def test_rows_on_both_sides_of_a_split_are_warned_of():
         assert len(told) < 300
     for cv in (3, 0.25, KFold(4), [(rows[:30], rows[30:])]):
         assert doubts_of_splits(make_splits(y, "classification", cv)) == []
+
+
+@pytest.mark.parametrize("cv", [[([0, 1], [2, 3])], PredefinedSplit([0, 1, 0, 1])])
+def test_row_numbers_are_refused_where_the_search_has_other_rows(cv):
+    refuse_row_numbers(cv, 0, sets_aside=False)
+    with pytest.raises(ConfigurationError, match="but 3 rows of weight 0 are left out"):
+        refuse_row_numbers(cv, 3, sets_aside=False)
+    with pytest.raises(ConfigurationError, match="but rows are set aside for a certificate"):
+        refuse_row_numbers(cv, 0, sets_aside=True)
+
+
+@pytest.mark.parametrize("cv", [None, 5, 0.2, "5", KFold(3)])
+def test_what_deals_the_rows_it_is_given_may_have_fewer(cv):
+    refuse_row_numbers(cv, 3, sets_aside=True)
+
+
+def test_a_predefined_split_of_other_rows_is_one_line():
+    with pytest.raises(DataError, match="does not fit the data: index"):
+        make_splits(np.array([0, 1] * 10), "classification", PredefinedSplit([0, 1] * 20))

@@ -17,7 +17,7 @@ from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.data.columns import check_target
 from automl_admm.data.conforming import row_of
-from automl_admm.data.given_splits import Split, doubts_of_splits
+from automl_admm.data.given_splits import Split, doubts_of_splits, refuse_row_numbers
 from automl_admm.data.independent_rows import largest_total
 from automl_admm.data.ingest.asking import TARGET, refuse_kind_of_others
 from automl_admm.data.ingest.doubts import doubts_of_header, find_doubts, task_of
@@ -224,8 +224,10 @@ def prepare(
     pipeline sees them. Rows with a weight of 0 are left out.
     """
     given = "" if config.certify is None else fingerprint_given(X, y, sensitive, columns)
-    answered = answer(config, y, sensitive, columns)
+    answered, given_rows = answer(config, y, sensitive, columns), len(y)
     X, y, sensitive, columns = counted_rows(X, answered.y, answered.sensitive, answered.columns)
+    sets_aside = config.certify is not None
+    refuse_row_numbers(config.cv, given_rows - len(y), sets_aside=sets_aside)
     known = _learn(config, X, y, sensitive, columns)
     shared = share_work(known)
     work, taken, config = shared.work, known.taken, shared.config
