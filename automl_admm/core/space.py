@@ -103,8 +103,8 @@ class Parameter:
             return (
                 f"the range {self.low:.12g} to {self.high:.12g} is empty or leaves out the default"
             )
-        if self.log and self.low <= 0:
-            return "a log scale needs a lower bound above 0"
+        if self.log and not (self.low > 0 and math.isfinite(self.high / self.low)):
+            return "a log scale needs a lower bound above 0, and a finite quotient of its bounds"
         if self.is_integer and any(bound != round(bound) for bound in bounds):
             return "an integer needs whole bounds"
         if self.is_category and self.log:

@@ -157,6 +157,7 @@ def test_values_of_numpy_are_those_of_python() -> None:
     [
         ({"low": 2, "high": 1}, "empty"),
         ({"low": 0, "high": 1, "log": True}, "above 0"),
+        ({"low": 1e-200, "high": 1e200, "log": True}, "a finite quotient of its bounds"),
         ({"low": 0.5, "high": 3, "kind": "int"}, "whole"),
         ({"low": 0, "high": float("inf")}, "finite"),
         ({"low": 0, "high": 1, "default": 2}, "default"),

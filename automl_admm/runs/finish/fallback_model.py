@@ -13,7 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from automl_admm.core.errors import AutomlAdmmError, NoSuccessError
 from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.messages import say_error
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.run import FallbackKind
 from automl_admm.core.space import Candidate, Selection
@@ -122,11 +124,20 @@ def _fit_now(
 def last_resort(prepared: Preparation, scratch: Path) -> Fallback:
     """Fit the constant model in this very process: the executor hangs, or the machine is too busy.
 
-    Limits are the only code of others in it, and were tried on these data in this process before.
+    Limits and the metric were tried on these data in this process before, and may fail now.
     """
     folder = scratch / "fallback"
     folder.mkdir(exist_ok=True)
-    found = prepared.work.fall_back(None, prepared.config.random_state, folder).as_json()
+    try:
+        found = prepared.work.fall_back(None, prepared.config.random_state, folder).as_json()
+    except AutomlAdmmError:
+        raise
+    except Exception as problem:
+        raise NoSuccessError(
+            "no pipeline succeeded, and not even a constant model could be measured: "
+            f"{say_error(problem)}.",
+            hint="Is it the metric or a limit of your own? The log of the run has all reasons.",
+        ) from problem
     # No executor gave it a number, and nobody waits for it.
     done = Finished(0, Status.SUCCESS, found, folder=folder)
     return _fallback(prepared, prepared.problem, done, None)
