@@ -24,7 +24,7 @@ from automl_admm.data.reading.decimals import (
 )
 from automl_admm.data.reading.dialects import COMMAS, SIGNS, Dialect
 from automl_admm.data.reading.feeding import CODE
-from automl_admm.data.reading.whole_numbers import with_whole_numbers
+from automl_admm.data.reading.whole_numbers import with_whole_numbers, with_wide_numbers
 from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema
 
 CODE_IN_FILE = re.compile(rb"(?:^|[,;|\"\s])0\d+(?=[,;|\"\s]|\Z)")
@@ -101,7 +101,8 @@ def settle_decimal(
 
 
 def with_rest(frame: Any, dialect: Dialect, text: Sequence[str], numbers: Collection[str]) -> Any:
-    """Return a frame with the numbers that a parser of decimal commas leaves as text."""
+    """Return a frame with the numbers that a parser leaves as text: long ones, and some commas."""
+    frame = with_wide_numbers(frame, text)
     return frame if dialect.decimal == "." else read_left_over(frame, text, numbers)
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 
-from automl_admm.data.plain_types import FIRST_INEXACT, exact_whole
+from automl_admm.data.plain_types import FIRST_INEXACT, WHOLE, exact_whole, inferred
 from automl_admm.data.reading.dialects import Dialect
+from automl_admm.data.table_schema import MISSING_TEXTS
+
+PLAIN = re.compile(r"\s*[+-]?(?:0|[1-9]\d*)\s*")  # with a zero before it, it is a code
+DIGITS = re.compile(r"\s*[+-]?\d+\s*")
+LEAST_WIDE = len(str(2**63))
 
 
 def with_whole_numbers(
@@ -31,6 +37,38 @@ def with_whole_numbers(
         if whole.notna().all():
             frame[name] = whole.reindex(frame.index)
     return frame
+
+
+def with_wide_numbers(frame: Any, text: Collection[str]) -> Any:
+    """Return a frame with numbers for whole ones that 63 bits do not hold, beside missing ones.
+
+    pandas leaves such a column as text, even what is missing in it; without gaps it makes numbers.
+    The columns in `text` were asked for as text.
+    """
+    import pandas as pd
+
+    for name in frame.columns.difference(list(text), sort=False):
+        if _may_be_wide(frame[name]):
+            present = ~frame[name].isin(MISSING_TEXTS) & frame[name].notna()
+            cells = frame[name].where(present, np.nan)
+            if cells[present].str.fullmatch(PLAIN).all():
+                wholes = [exact_whole(cell) if isinstance(cell, str) else np.nan for cell in cells]
+                cells = inferred(pd.Series(wholes, index=cells.index, name=name, dtype=object))
+            frame[name] = cells
+    return frame
+
+
+def _may_be_wide(column: Any) -> bool:
+    """Return True for text of digits and gaps alone, with more digits than floats have."""
+    from pandas.api import types
+
+    if not (types.is_string_dtype(column.dtype) or types.is_object_dtype(column.dtype)):
+        return False
+    first = next((cell for cell in column.dropna() if cell not in MISSING_TEXTS), None)
+    if not isinstance(first, str) or not WHOLE.fullmatch(first.strip()):
+        return False
+    present = column[column.notna() & ~column.isin(MISSING_TEXTS)]
+    return bool(present.str.fullmatch(DIGITS).all() and present.str.len().max() >= LEAST_WIDE)
 
 
 def _is_doubtful(column: Any) -> bool:
