@@ -12,7 +12,13 @@ import numpy as np
 
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
-from automl_admm.data.plain_types import FIRST_INEXACT, exact_whole, plain_column, with_columns
+from automl_admm.data.plain_types import (
+    FIRST_INEXACT,
+    exact_whole,
+    inferred,
+    plain_column,
+    with_columns,
+)
 from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema, content_of
 
 # Says where the row of a number is, from 0: "new.csv, line 7".
@@ -127,7 +133,7 @@ def _of_values(column: Any) -> Any:
 
     if not isinstance(column.dtype, CategoricalDtype):
         return column
-    return column.astype(object).infer_objects()
+    return inferred(column.astype(object))
 
 
 def _categorical(column: Any, expected: Column, place: Place) -> Any:
@@ -172,17 +178,17 @@ def _to_number(column: Any, expected: Column, place: Place) -> Any:
 
 
 def _large_whole(column: Any, figures: Any, expected: Column) -> Any:
-    """Return whole numbers that floats would run together, from texts and decimals; else None."""
+    """Return whole numbers that floats would run together, from texts and objects; else None."""
     import pandas as pd
-    from pandas.api import types
 
-    are_whole = types.is_integer_dtype(expected.dtype) and not column.isna().any()
-    if not are_whole or not (figures.abs() >= FIRST_INEXACT).any():
+    is_large = bool((figures.abs() >= FIRST_INEXACT).any())
+    if expected.dtype.startswith("float") or not is_large:
         return None
-    values = [exact_whole(value) for value in column.astype(object)]
-    if any(value is None for value in values):
+    pairs = zip(column.astype(object), column.isna(), strict=True)
+    values = [np.nan if is_gap else exact_whole(value) for value, is_gap in pairs]
+    if None in values:
         return None
-    return pd.Series(values, index=column.index, name=column.name, dtype=object).infer_objects()
+    return inferred(pd.Series(values, index=column.index, name=column.name, dtype=object))
 
 
 def _figure(value: Any) -> float | None:
@@ -259,7 +265,9 @@ def _as_kept(column: Any, expected: Column) -> Any:
     has_gaps = bool(column.isna().any())
     # No integer and no boolean type of numpy holds a gap.
     if has_gaps and not expected.dtype.startswith("float"):
-        return column.astype(object if expected.holds == "boolean" else float)
+        # Numbers that are objects here would run together as floats.
+        is_kept = expected.holds == "boolean" or column.dtype == object
+        return column.astype(object if is_kept else float)
     try:
         turned = column.astype(expected.dtype)
     except (TypeError, ValueError, OverflowError):  # halves, for example, where all were whole

@@ -142,7 +142,7 @@ def _as_numbers(values: Any) -> NDArray[np.float64] | None:
 
     is_number = is_numeric_dtype(values.dtype) and values.dtype.kind != "c"
     if is_object_dtype(values.dtype):  # whole numbers beside gaps: a later table has floats
-        is_number = infer_dtype(values, skipna=True) == "integer"
+        is_number = infer_dtype(values, skipna=True) in ("integer", "mixed-integer-float")
     if not is_number:
         return None
     try:

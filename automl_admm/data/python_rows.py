@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Container, Sequence
 from typing import Any, NoReturn
 
@@ -12,14 +11,21 @@ from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
 from automl_admm.data.columns import refuse_in_target
 from automl_admm.data.conforming import conform, with_gaps_by_texts
+from automl_admm.data.exact_arrays import exact_array, of_polars
 from automl_admm.data.ingest.applying import make_columns
 from automl_admm.data.ingest.records import Ingest
-from automl_admm.data.plain_types import plain_missing, with_columns
+from automl_admm.data.plain_types import (
+    FIRST_INEXACT,
+    exact_whole,
+    inferred_columns,
+    is_rounded,
+    plain_missing,
+    with_columns,
+)
 from automl_admm.data.python_tables import as_table
 from automl_admm.data.table_schema import Schema, content_of, schema_of
 
 KEEP_KNOWN = "Remove those rows first: keep = ~pandas.isna(y); fit(X[keep], y[keep])."
-LARGEST_FLOAT = 2**1023
 
 
 def plain_rows(X: Any) -> Any:
@@ -36,7 +42,7 @@ def plain_rows(X: Any) -> Any:
     if not isinstance(X, Sequence) or isinstance(X, str):
         return X
     # Text, bytes and objects: of the rest numpy has kept the numbers.
-    return _of_objects(X) if np.asarray(X).dtype.kind in "USO" else X
+    return _of_objects(X) if exact_array(X).dtype.kind in "USO" else X
 
 
 def _check_levels(X: Any) -> None:
@@ -52,7 +58,8 @@ def _check_levels(X: Any) -> None:
 def _plain_array(X: Any) -> Any:
     """Return an array in the byte order of this machine, with NaN for masked cells."""
     if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(float), np.nan)
+        is_large = X.dtype.kind in "iuO" and (np.ma.abs(X.astype(float)) >= FIRST_INEXACT).any()
+        X = np.ma.filled(X.astype(object if is_large else float), np.nan)
     return X if X.dtype.isnative else X.astype(X.dtype.newbyteorder("="))
 
 
@@ -99,7 +106,7 @@ def schema_of_rows(X: Any) -> Schema:
         return schema_of(X)
     if X.dtype.kind in "US":
         _refuse_numbers_as_text(X)
-    return schema_of(pd.DataFrame(X).infer_objects(), is_named=False)
+    return schema_of(inferred_columns(pd.DataFrame(X)), is_named=False)
 
 
 def _refuse_numbers_as_text(X: Any) -> None:
@@ -187,7 +194,7 @@ def follow(X: Any, schema: Schema, ingest: Ingest | None = None) -> Any:
         return X
     names = [column.name for column in schema.columns]
     frame = X.set_axis(names, axis=1) if is_frame else pd.DataFrame(X, columns=names)
-    with_gaps = with_gaps_by_texts(frame if is_frame else frame.infer_objects(), schema)
+    with_gaps = with_gaps_by_texts(frame if is_frame else inferred_columns(frame), schema)
     conformed = conform(with_gaps, schema)
     if made_by is not None:
         return make_columns(conformed, made_by)
@@ -200,9 +207,9 @@ def plain_target(y: Any, hint: str = KEEP_KNOWN) -> Any:
     """Return a target of one numpy type; raise for missing values, with a hint, and mixed kinds."""
     import pandas as pd
 
-    values = y if isinstance(y, pd.Series) else np.asarray(y)
-    if values.dtype.kind == "f" and isinstance(y, Sequence) and (_are_whole(y) or _are_lost(y)):
-        values = np.asarray(y, dtype=object)  # numpy makes floats of integers that are large
+    values = y if isinstance(y, pd.Series) else exact_array(y)
+    if of_polars(y) and values.ndim == 1:
+        y = values  # numpy's own way has no integers of 128 bits
     if isinstance(values.dtype, np.dtype) and not values.dtype.isnative:
         y = values = values.astype(values.dtype.newbyteorder("="))
     if values.ndim != 1 or not len(values):
@@ -264,20 +271,12 @@ def _half_of_a_character(problem: UnicodeEncodeError) -> DataError:
     return DataError(message, hint="Was it read in another encoding?")
 
 
-def _are_whole(values: Sequence[Any]) -> bool:
-    return all(isinstance(value, numbers.Integral) for value in values)
-
-
-def _are_lost(values: Sequence[Any]) -> bool:
-    """Return True if floats would change a whole number among fractions."""
-    return any(isinstance(value, numbers.Integral) and not _is_kept(int(value)) for value in values)
-
-
 def _of_numbers(values: Any) -> Any:
     """Return whole numbers as integers that hold all of them, and others as floats."""
-    wholes = [int(value) for value in values if isinstance(value, numbers.Integral)]
+    found = [exact_whole(value) for value in values]
+    wholes = [value for value in found if value is not None]
     if len(wholes) < len(values):
-        lost = next((one for one in wholes if not _is_kept(one)), None)
+        lost = next(filter(is_rounded, wholes), None)
         if lost is not None:
             _refuse_large(lost, "beside fractions")
         return values.astype(float)
@@ -286,11 +285,6 @@ def _of_numbers(values: Any) -> Any:
         if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
             return np.array(wholes, dtype=dtype)
     return _refuse_large(high if high > -low else low, "which 64 bits cannot hold with the others")
-
-
-def _is_kept(number: int) -> bool:
-    """Return True if a whole number is the same as a float."""
-    return abs(number) < LARGEST_FLOAT and int(float(number)) == number
 
 
 def _refuse_large(number: int, why: str) -> NoReturn:

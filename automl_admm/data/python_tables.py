@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import DataError
+from automl_admm.data.exact_arrays import frame_of_arrow, of_polars, polars_values
 
 TABLES = "Give a frame of pandas or polars, a numpy array, or a list of rows."
 # Denser tables are refused: they would take this much memory, and each worker some of it.
@@ -27,9 +28,11 @@ def as_table(X: Any) -> Any:
     _refuse_other_things(X)
     if hasattr(X, "iloc"):
         return _dense(X)
-    if type(X).__module__.partition(".")[0] == "polars":
+    if of_polars(X):
         return _of_polars(X)
-    if hasattr(X, "to_pandas"):  # a table of Arrow
+    if type(X).__module__.partition(".")[0] == "pyarrow":
+        return frame_of_arrow(X)
+    if hasattr(X, "to_pandas"):
         return X.to_pandas()
     if isinstance(X, Sequence):
         _refuse_rows(X)
@@ -96,7 +99,7 @@ def _of_polars(X: Any) -> Any:
         hint = "Make it a frame: X.to_frame()."
         raise DataError("X is one column of polars, no table.", hint=hint)
     _refuse_of_several(X)
-    frame = pd.DataFrame({column.name: column.to_numpy() for column in X.get_columns()})
+    frame = pd.DataFrame({column.name: polars_values(column) for column in X.get_columns()})
     for column in X.get_columns():
         zone = getattr(column.dtype, "time_zone", None)
         if zone is not None:  # numpy has the same moments in UTC

@@ -21,6 +21,7 @@ from automl_admm.core.messages import say_value
 from automl_admm.core.space import Array
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.distinct_values import find_distinct
+from automl_admm.data.exact_arrays import exact_array
 from automl_admm.data.fingerprints import Hashes, hash_rows
 from automl_admm.data.row_portions import take_rows
 from automl_admm.data.table_schema import content_of
@@ -196,7 +197,7 @@ def _series(value: Any, name: str, target: Any) -> Any:
 
     if value is None:
         return None
-    values = value if isinstance(value, pd.Series) else np.asarray(value)
+    values = value if isinstance(value, pd.Series) else exact_array(value)
     if values.ndim != 1:
         raise DataError(
             f"{name} has the shape {values.shape}, where one value a row is due.",
@@ -275,11 +276,10 @@ def _moments(column: Any, place: Place | None) -> Rows:
     _refuse(column.isna().to_numpy(), f"the time in '{name}' is missing", place)
     content = content_of(column)
     if content == "number":
-        values = column.to_numpy(dtype=float)
-        _refuse(np.isinf(values), f"the time in '{name}' is infinite", place)
         # Whole numbers beyond the exact ones of floating point, as nanoseconds are, keep order.
-        exact = column.to_numpy() if column.dtype.kind in "iu" else values
-        return np.asarray(np.unique(exact, return_inverse=True)[1], dtype=np.intp)
+        values = column.to_numpy()
+        _refuse(np.isin(np.abs(values), np.inf), f"the time in '{name}' is infinite", place)
+        return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.intp)
     if content == "text":
         column = _dates(column, place)
     elif column.dtype == object:  # such as the dates of a Parquet file

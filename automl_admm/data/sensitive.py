@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from automl_admm.core.errors import DataError, suggest
+from automl_admm.data.exact_arrays import exact_array, of_polars
+from automl_admm.data.plain_types import inferred_columns
 from automl_admm.data.python_tables import as_table
 
 
@@ -28,7 +30,6 @@ def as_frame(given: Any, rows: int) -> Any:
     A series without a name, and the one column of an array, are called `sensitive`; several
     columns of an array `sensitive_0`, `sensitive_1`, ….
     """
-    import numpy as np
     import pandas as pd
 
     given = _of_pandas(given)
@@ -37,9 +38,9 @@ def as_frame(given: Any, rows: int) -> Any:
     elif isinstance(given, pd.Series):
         frame = given.to_frame(given.name if given.name is not None else "sensitive")
     elif isinstance(given, dict):
-        frame = pd.DataFrame({name: np.asarray(values) for name, values in given.items()})
+        frame = pd.DataFrame({name: exact_array(values) for name, values in given.items()})
     else:
-        frame = _of_array(np.asarray(given))
+        frame = _of_array(exact_array(given))
     if len(frame) != rows:
         raise DataError(f"sensitive_features has {len(frame)} rows, and X has {rows}.")
     names = [str(name) for name in frame.columns]
@@ -74,7 +75,7 @@ def _are_alike(one: Any, other: Any) -> bool:
 
 def _of_pandas(given: Any) -> Any:
     """Return a frame or a column of polars or Arrow as one of pandas, under its names."""
-    if type(given).__module__.partition(".")[0] == "polars" and not hasattr(given, "columns"):
+    if of_polars(given) and not hasattr(given, "columns"):
         given = given.to_frame()
     is_table = hasattr(given, "columns") and not hasattr(given, "iloc")
     return as_table(given) if is_table else given
@@ -87,7 +88,8 @@ def _of_array(values: Any) -> Any:
         return pd.DataFrame({"sensitive": values})
     if values.ndim != 2:
         raise DataError(f"sensitive_features has the shape {values.shape}; it is no table.")
-    return pd.DataFrame({f"sensitive_{i}": values[:, i] for i in range(values.shape[1])})
+    names = [f"sensitive_{place}" for place in range(values.shape[1])]
+    return inferred_columns(pd.DataFrame(values, columns=names))
 
 
 def known_columns(sensitive: Any, X: Any, wanted: Iterable[str]) -> Any:

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from automl_admm.core.errors import StoreError
+from automl_admm.data.plain_types import exact_whole
 
 Content = Literal["boolean", "number", "text", "other"]
 
@@ -128,7 +129,8 @@ def _column(name: Any, column: Any) -> Column:
 def _plain_category(category: Any) -> Any:
     """Return it as JSON can hold it."""
     if isinstance(category, Decimal):
-        return float(category)
+        whole = exact_whole(category)
+        return float(category) if whole is None else whole
     return category.item() if isinstance(category, np.generic) else category
 
 

@@ -10,7 +10,7 @@ from automl_admm.core.messages import say_error, say_value
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.ingest.forms.chosen import BY_NAME
 from automl_admm.data.ingest.records import FORM, Facts, Ingest, Reading
-from automl_admm.data.plain_types import with_columns
+from automl_admm.data.plain_types import inferred_columns, with_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def take_in(X: Any, ingest: Ingest, place: Place = row_of) -> TakenIn:
         X = _with_floats(X, ingest)
     if ingest.is_plain:
         return TakenIn(X, X, ingest)
-    frame = X if hasattr(X, "iloc") else pd.DataFrame(X).infer_objects()
+    frame = X if hasattr(X, "iloc") else inferred_columns(pd.DataFrame(X))
     return TakenIn(frame, make_columns(frame, ingest, place), ingest)
 
 

@@ -14,6 +14,7 @@ from automl_admm.data.ingest.applying import read_by_facts
 from automl_admm.data.ingest.asking import ask, check_asked
 from automl_admm.data.ingest.forms.known import FORMS
 from automl_admm.data.ingest.records import FORM, LEFT_OUT, ColumnKind, Ingest, Reading
+from automl_admm.data.plain_types import inferred_columns
 from automl_admm.data.table_schema import content_of
 
 Asked = Mapping[Any, str]
@@ -28,7 +29,7 @@ def decide(X: Any, asked: Asked | None = None, place: Place = row_of) -> Ingest:
     """
     if not asked and not hasattr(X, "iloc") and X.dtype.kind in "fiub":
         return plain_ingest(X)
-    frame = X if hasattr(X, "iloc") else frame_of(X).infer_objects()
+    frame = X if hasattr(X, "iloc") else inferred_columns(frame_of(X))
     check_labels(frame)
     check_asked(asked or {}, frame.columns)
     kinds = {str(name): kind for name, kind in (asked or {}).items()}

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Literal
 import numpy as np
 
 from automl_admm.core.errors import DataError
+from automl_admm.data.plain_types import exact_whole, inferred
 from automl_admm.data.unique_names import UniqueNames, unique_names
 
 AttributeKind = Literal["number", "text", "truth"]
@@ -30,7 +31,6 @@ VALUE = re.compile(
     r"""[ ]*(?:'(?P<one>(?:[^'\\]|\\.)*)'|"(?P<two>(?:[^"\\]|\\.)*)"|(?P<bare>[^,\t'"]*?))[ ]*"""
     r"(?P<end>[,\t]|\Z)"
 )
-WHOLE = re.compile(r"[+-]?\d{1,18}")
 ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 WITH_CARE = frozenset("'\"\\\t")
@@ -211,10 +211,13 @@ def _column(values: Iterable[str | None], kind: AttributeKind) -> Any:
 
     cells = list(values)
     if kind == "number":
-        if all(value is not None and WHOLE.fullmatch(value) for value in cells):
-            return pd.Series([int(str(value)) for value in cells], dtype="int64")
-        return pd.Series(
-            [np.nan if value is None else float(value) for value in cells], dtype=float
+        floats = [np.nan if value is None else float(value) for value in cells]
+        wholes = [np.nan if value is None else exact_whole(value) for value in cells]
+        is_known = None not in wholes and not all(value is None for value in cells)
+        return (
+            inferred(pd.Series(wholes, dtype=object))
+            if is_known
+            else pd.Series(floats, dtype=float)
         )
     if kind == "truth":
         truths = [None if value is None else TRUTHS.get(value.lower()) for value in cells]

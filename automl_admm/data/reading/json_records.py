@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import DataError
+from automl_admm.data.exact_arrays import exact_records
 
 Record = dict[str, Any]
 HINT = "Write a record a line: DataFrame.to_json(orient='records', lines=True)."
@@ -38,12 +39,10 @@ class JsonLines:
 
     def frame(self, rows: Sequence[Record], keep_text: Iterable[str] = ()) -> Any:
         """Return a frame of records; a name that a record lacks is a missing value."""
-        import pandas as pd
-
         del keep_text  # its values have their types
         if len(rows) == 1 and rows[0] and all(isinstance(v, dict | list) for v in rows[0].values()):
             raise DataError(f"{self.path} holds columns, and no records.", hint=HINT)
-        frame = pd.DataFrame(rows)
+        frame = exact_records(rows)
         # What is missing everywhere is as in a CSV file: of no kind of text.
         empty = [name for name in frame if frame[name].isna().all()]
         return frame.astype(dict.fromkeys(empty, float))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from automl_admm.data.exact_arrays import frame_of_arrow
 from automl_admm.data.reading.arrow_memory import ordinary_pages
 from automl_admm.data.reading.pieces import FEWEST, Piece, evenly
 
@@ -24,6 +25,12 @@ def _open(source: Path) -> Any:
     from pyarrow.parquet import ParquetFile
 
     return ParquetFile(source, buffer_size=1 << 20)
+
+
+def all_rows(source: Path) -> Any:
+    """Read a file as a whole."""
+    with _open(source) as file:
+        return frame_of_arrow(file.read())
 
 
 def rows_in_time(source: Path, is_late: Callable[[], bool]) -> tuple[Any, int, list[Piece]]:
@@ -90,7 +97,7 @@ def _by_columns(file: Any, is_late: Callable[[], bool]) -> tuple[Any, int, list[
         pieces = [_thinned(batch) for piece in pieces for batch in _in_batches(piece)]
         table = pa.concat_tables([table.slice(begin, end - begin) for begin, end in pieces])
     # The frame takes the memory of the columns over, one after the other.
-    return table.to_pandas(split_blocks=True, self_destruct=True), rows, pieces
+    return frame_of_arrow(table, split_blocks=True, self_destruct=True), rows, pieces
 
 
 def _in_batches(piece: Piece) -> Iterator[Piece]:
@@ -181,4 +188,4 @@ def _frame(file: Any, batches: Sequence[Any]) -> Any:
 
     table = pa.Table.from_batches(batches, schema=batches[0].schema)
     # Batches lose pandas' own types, such as categories, with the metadata.
-    return table.replace_schema_metadata(file.schema_arrow.metadata).to_pandas()
+    return frame_of_arrow(table.replace_schema_metadata(file.schema_arrow.metadata))

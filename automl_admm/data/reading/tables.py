@@ -16,6 +16,7 @@ import numpy as np
 from automl_admm.core.errors import DataError, suggest
 from automl_admm.data.columns import figures_of, refuse_in_target
 from automl_admm.data.conforming import Place, conform, row_of
+from automl_admm.data.python_rows import plain_target
 from automl_admm.data.reading.csv_rows import line_of, read_csv_rows
 from automl_admm.data.reading.dialects import COMMAS, Dialect, find_dialect
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
@@ -24,7 +25,7 @@ from automl_admm.data.reading.pieces import Piece
 from automl_admm.data.reading.plain_files import PlainFile, plain_file
 from automl_admm.data.reading.streams import is_stream
 from automl_admm.data.reading.typed_tables import place_of, read_typed, unique_names_of
-from automl_admm.data.table_schema import Schema
+from automl_admm.data.table_schema import Schema, content_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,6 +152,8 @@ def split_target(
     frame: pd.DataFrame, target: str, place: Place = row_of
 ) -> tuple[pd.DataFrame, pd.Series]:
     """Part a table into its features and the column to predict; `place` names a row's place."""
+    import pandas as pd
+
     names = list(frame.columns)
     if target not in names:
         raise DataError(f"there is no column '{target}' to predict.", hint=suggest(target, names))
@@ -162,6 +165,8 @@ def split_target(
     refuse_in_target(y.isna(), f"the target '{target}' is missing", place)
     if y.dtype.kind == "f":
         refuse_in_target(np.isinf(y), f"the target '{target}' is infinite", place)
+    if y.dtype == object and content_of(y) == "number":  # decimals, for example
+        y = pd.Series(plain_target(y), index=y.index, name=y.name)
     return frame.drop(columns=[target]), y
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from automl_admm.core.errors import DataError
 from automl_admm.data.conforming import Place, with_gaps_by_texts
+from automl_admm.data.exact_arrays import frame_of_arrow
 from automl_admm.data.plain_types import plain_missing
 from automl_admm.data.reading import lines_in_time, parquet_rows
 from automl_admm.data.reading.arff import read_header
@@ -64,12 +65,10 @@ def texts_of(schema: Schema | None) -> list[str]:
 
 
 def _read_arrow(source: Path, form: str, pieces: Sequence[Piece] | None) -> Any:
-    import pandas as pd
-
     try:
         if pieces is not None:
             return parquet_rows.rows_again(source, pieces)
-        return pd.read_parquet(source) if form == PARQUET else pd.read_feather(source)
+        return parquet_rows.all_rows(source) if form == PARQUET else _feather_rows(source)
     except ImportError as problem:
         raise DataError(
             f"{source}: reading {NAMES[form]} needs pyarrow.",
@@ -80,6 +79,12 @@ def _read_arrow(source: Path, form: str, pieces: Sequence[Piece] | None) -> Any:
         hint = "It looks like text: if it is CSV, name it .csv." if is_text(source) else None
         message = f"{source} is no readable {NAMES[form]} file: {reason}."
         raise DataError(message, hint=hint) from problem
+
+
+def _feather_rows(source: Path) -> Any:
+    from pyarrow import feather
+
+    return frame_of_arrow(feather.read_table(source, memory_map=False))
 
 
 def with_text_names(frame: Any) -> Any:

@@ -1,0 +1,94 @@
+"""Values of numpy, polars, Arrow and Python as they are: no whole number among them is rounded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from automl_admm.data.plain_types import FIRST_INEXACT, inferred, is_rounded, with_columns
+
+
+def exact_array(given: Any) -> Any:
+    """Return values as an array of numpy, of objects where a float would round a whole number.
+
+    >>> exact_array([2**53 + 1, 0.5])
+    array([9007199254740993, 0.5], dtype=object)
+    """
+    if of_polars(given) and not hasattr(given, "get_columns"):
+        return polars_values(given)
+    values = np.asarray(given)
+    is_rounding = values.dtype.kind == "f" and not hasattr(given, "dtype")
+    if not is_rounding or not (np.abs(values) >= FIRST_INEXACT).any():
+        return values
+    listed = given.to_pylist() if hasattr(given, "to_pylist") else given  # of Arrow
+    objects = np.asarray(listed, dtype=object)
+    is_whole = not any(isinstance(value, float) for value in objects.flat)
+    return objects if is_whole or any(map(is_rounded, objects.flat)) else values
+
+
+def of_polars(given: Any) -> bool:
+    """Return True for a table or a column of polars."""
+    return type(given).__module__.partition(".")[0] == "polars"
+
+
+def polars_values(column: Any) -> Any:
+    """Return the values of a column of polars; its own way to numpy makes floats beside gaps."""
+    import polars as pl
+
+    if not column.dtype.is_integer():
+        return column.to_numpy()
+    if str(column.dtype) in ("Int128", "UInt128"):  # numpy has none so wide
+        narrow = column.cast(pl.Int64, strict=False)
+        if narrow.null_count() > column.null_count():
+            return np.array(column.to_list(), dtype=object)
+        column = narrow
+    values = column.to_numpy()
+    is_large = values.dtype.kind == "f" and bool((np.abs(values) >= FIRST_INEXACT).any())
+    return np.array(column.to_list(), dtype=object) if is_large else values
+
+
+def exact_records(records: Sequence[Mapping[str, Any]]) -> Any:
+    """Return a frame of records; pandas' own way makes floats beside gaps."""
+    import pandas as pd
+
+    frame = pd.DataFrame(records)
+    for name in frame.select_dtypes(float):
+        if (np.abs(frame[name]) >= FIRST_INEXACT).any():
+            frame[name] = inferred(pd.Series([one.get(name) for one in records], dtype=object))
+    return frame
+
+
+def frame_of_arrow(table: Any, **options: Any) -> Any:
+    """Return a table of Arrow as a frame; its own way there makes floats beside gaps."""
+    exact = {
+        field.name: column.to_pandas(integer_object_nulls=True).to_numpy()
+        for field, column in zip(table.schema, table.columns, strict=True)
+        if _is_large(column)
+    }
+    frame = table.to_pandas(**options)
+    if not exact:
+        return frame
+    return with_columns(frame, [_exact(one, exact.get(str(name))) for name, one in frame.items()])
+
+
+def _is_large(column: Any) -> bool:
+    """Return True for whole numbers beside gaps that floats may round."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if not pa.types.is_integer(column.type) or not column.null_count:
+        return False
+    ends = compute.min_max(column).as_py().values()
+    return any(end is not None and abs(end) >= FIRST_INEXACT for end in ends)
+
+
+def _exact(column: Any, values: Any) -> Any:
+    """Return a column with these values where it is of floats: types of pandas keep theirs."""
+    import pandas as pd
+
+    if values is None or column.dtype != float:
+        return column
+    exact = pd.Series(values, index=column.index, name=column.name, dtype=object)
+    return exact.where(exact.notna(), np.nan)

@@ -1,0 +1,144 @@
+"""No whole number is rounded on its way from numpy, polars, Arrow and lists."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from automl_admm.data.exact_arrays import exact_array, frame_of_arrow, polars_values
+from automl_admm.data.plain_types import exact_whole, inferred, is_rounded
+from automl_admm.data.python_rows import plain_rows, plain_target, schema_of_rows
+from automl_admm.data.row_roles import columns_given
+from automl_admm.data.sensitive import as_frame
+
+LARGE = 2**53 + 1
+WIDE = 2**63 + 1
+CELLS = [LARGE, None, LARGE - 1]
+DECIMALS = [Decimal(LARGE), None, Decimal(LARGE - 1)]
+IDS = [2**53 + place for place in range(4)]
+
+
+def whole(column: Any) -> list[int | None]:
+    return [None if pd.isna(value) else exact_whole(value) for value in column.tolist()]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pl.DataFrame({"k": CELLS}),
+        pl.DataFrame({"k": DECIMALS}),
+        pa.table({"k": CELLS}),
+        pa.table({"k": pa.array(DECIMALS, type=pa.decimal128(20, 0))}),
+        pa.record_batch({"k": pa.array(CELLS)}),
+        pd.DataFrame({"k": pd.Series(DECIMALS, dtype=pd.ArrowDtype(pa.decimal128(20, 0)))}),
+    ],
+)
+def test_tables_keep_all_digits_beside_gaps(table):
+    assert whole(plain_rows(table)["k"]) == CELLS
+
+
+@pytest.mark.skipif(not hasattr(pl, "Int128"), reason="an old polars has no wide integers")
+def test_wide_integers_of_polars_are_as_wide_as_need_be():
+    assert polars_values(pl.Series([7, 8], dtype=pl.Int128)).dtype == np.int64
+    assert polars_values(pl.Series([7, None], dtype=pl.Int128)).dtype == float
+    assert polars_values(pl.Series([2**100, None], dtype=pl.Int128)).tolist() == [2**100, None]
+    assert plain_target(pl.Series(IDS, dtype=pl.Int128)).tolist() == IDS
+
+
+def test_small_whole_numbers_have_the_types_that_they_had():
+    assert plain_rows(pl.DataFrame({"k": pl.Series([1, 2], dtype=pl.Int8)}))["k"].dtype == np.int8
+    assert plain_rows(pl.DataFrame({"k": [1, None]}))["k"].dtype == float
+    assert frame_of_arrow(pa.table({"k": [1, None]}))["k"].dtype == float
+
+
+def test_types_of_pandas_and_their_index_come_back_from_arrow():
+    frame = pd.DataFrame({"k": pd.array(CELLS, dtype="Int64")}, index=[4, 4, 5])
+    back = frame_of_arrow(pa.Table.from_pandas(frame))
+    assert back["k"].dtype == "Int64"
+    objects = pd.DataFrame({"k": pd.Series(CELLS, dtype=object, index=[4, 4, 5])})
+    back = frame_of_arrow(pa.Table.from_pandas(objects))
+    assert whole(back["k"]) == CELLS
+    assert back.index.tolist() == [4, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([[WIDE, 0.5], [3, 1.5]], [WIDE, 3]),
+        ([[WIDE, 1], [-5, 2]], [WIDE, -5]),
+        ([[LARGE, 0.5], [LARGE - 1, 1.5]], [LARGE, LARGE - 1]),
+        ([[LARGE, 0.5], [None, 1.5]], [LARGE, None]),
+        (np.ma.masked_array([[LARGE, 1], [3, 1]], [[False, False], [True, False]]), [LARGE, None]),
+        (np.array([[WIDE, 1], [None, 2]], dtype=object), [WIDE, None]),
+    ],
+)
+def test_rows_of_lists_and_objects_keep_all_digits(rows, expected):
+    found = plain_rows(rows)
+    assert whole(inferred(pd.DataFrame(found)[0])) == expected
+    assert schema_of_rows(found).columns[0].holds == "number"
+
+
+@pytest.mark.parametrize(
+    ("given", "dtype"),
+    [
+        ([1, 2], np.int64),
+        ([1, 0.5], float),
+        ([1e300, 0.5], float),
+        (np.array([1e300, np.nan]), float),
+        ([[LARGE, 0.5]], object),
+        (pa.array(CELLS), object),
+        (pl.Series(CELLS), object),
+        (pa.chunked_array([[1, None]]), float),
+    ],
+)
+def test_objects_stand_only_where_floats_would_round(given, dtype):
+    assert exact_array(given).dtype == dtype
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(LARGE, True), (2**53, False), (10**400, True), (Decimal(LARGE), True), (1e300, False)],
+)
+def test_numbers_that_floats_round(value, expected):
+    assert is_rounded(value) is expected
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.array(IDS, dtype=object),
+        [Decimal(one) for one in IDS],
+        [WIDE, WIDE + 1, 0.5, 1.5],
+        [WIDE, WIDE + 1, -1, -2],
+        pd.Series([Decimal(one) for one in IDS]),
+        pl.Series([Decimal(one) for one in IDS]),
+        pa.array([Decimal(one) for one in IDS]),
+    ],
+)
+def test_roles_and_sensitive_columns_tell_all_rows_apart(given):
+    y = np.arange(4)
+    order = np.argsort(np.argsort(np.array(list(exact_array(given)), dtype=object)))
+    assert columns_given(y, None, None, given).read().times.tolist() == order.tolist()
+    assert len(set(columns_given(y, None, given, None).read().clusters.tolist())) == 4
+    assert as_frame(given, 4).iloc[:, 0].nunique() == 4
+    assert as_frame({"id": given}, 4)["id"].nunique() == 4
+    nested = [[one, 0.5] for one in exact_array(given).tolist()]
+    assert as_frame(nested, 4).iloc[:, 0].nunique() == 4
+
+
+def test_an_infinite_time_is_refused_in_objects_too():
+    from automl_admm.core.errors import DataError
+
+    with pytest.raises(DataError, match="is infinite in 1 of 2 rows"):
+        columns_given([0, 1], None, None, np.array([2**70, np.inf], dtype=object)).read()
+
+
+def test_targets_of_decimals_are_numbers():
+    assert plain_target([Decimal(one) for one in IDS]).tolist() == IDS
+    assert plain_target(pl.Series([Decimal("0.5"), Decimal("2.0")])).tolist() == [0.5, 2.0]
