@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from automl_admm import load
 
@@ -54,8 +60,40 @@ def test_codes_with_gaps_are_categories_in_forms_that_keep_them(
     frame.astype({"code": "string"}).to_json("texts.jsonl", orient="records", lines=True)
     frame.astype({"code": "int64[pyarrow]"}).to_feather("arrow.feather")
     expected = spawn("predict", "out", "train.csv").out
-    for name in ("typed.parquet", "texts.jsonl", "arrow.feather"):
+    plain = pa.Table.from_pandas(frame).replace_schema_metadata()
+    parquet.write_table(plain, "plain.parquet")
+    pl.from_arrow(plain).write_parquet("polars.parquet")
+    frame.to_json("numbers.jsonl", orient="records", lines=True)
+    frame.to_json("numbers.json", orient="records")
+    given = ("plain.parquet", "polars.parquet", "numbers.jsonl", "numbers.json")
+    for name in ("typed.parquet", "texts.jsonl", "arrow.feather", *given):
         assert run("predict", "out", name).out == expected
     known = frame["code"].notna().to_numpy()
     found = load(tmp_path / "out").predict_proba(frame)[:, 1]
     assert (np.unique(found[known & (frame["y"] == 1)]).min()) > found[frame["y"] == 0].max()
+
+
+def test_the_script_of_a_run_keeps_them_too(frame: pd.DataFrame, run: Any, tmp_path: Path) -> None:
+    assert run("fit", "train.csv", *SEARCH, "--column", "code=category").code == 0
+    parquet.write_table(pa.Table.from_pandas(frame).replace_schema_metadata(), "plain.parquet")
+    frame.to_json("numbers.jsonl", orient="records", lines=True)
+
+    def printed(name: str) -> str:
+        command = [sys.executable, "out/pipeline.py", "train.csv", name]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+        return done.stdout
+
+    expected = printed("train.csv")
+    assert len(set(expected.split())) > 2
+    assert printed("plain.parquet") == printed("numbers.jsonl") == expected
+
+
+def test_decimals_are_labels(run: Any, tmp_path: Path) -> None:
+    labels = [Decimal(FIRST + row % 2) for row in range(60)]
+    table = {"x": [row % 7 for row in range(60)], "y": pa.array(labels, pa.decimal128(38, 2))}
+    parquet.write_table(pa.table(table), "train.parquet")
+    done = run("fit", "train.parquet", *SEARCH)
+    assert done.code == 0, done.err
+    rows = run("predict", "out", "train.parquet").out.split()[1:]
+    assert {row.partition(",")[0] for row in rows} <= {str(FIRST), str(FIRST + 1)}
+    assert run("evaluate", "out", "train.parquet").code == 0

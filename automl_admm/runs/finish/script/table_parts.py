@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from automl_admm.core.errors import DataError
+from automl_admm.data.exact_arrays import exact_records, frame_of_arrow
 
 TRUE, FALSE = ("true", "1", "1.0"), ("false", "0", "0.0")
 HELD = {"number": "numbers", "boolean": "true or false", "text": "text"}
@@ -65,9 +66,9 @@ def read_file(
     """Read a file by its content, cells as they stand there."""
     content = unpacked(path.read_bytes())
     if content.startswith(b"PAR1"):
-        return pd.read_parquet(io.BytesIO(content)), lambda row: f"{path}, row {row + 1}"
+        return parquet_in(content), lambda row: f"{path}, row {row + 1}"
     if content.startswith((b"ARROW1", b"FEA1")):
-        return pd.read_feather(io.BytesIO(content)), lambda row: f"{path}, row {row + 1}"
+        return feather_in(content), lambda row: f"{path}, row {row + 1}"
     text = decoded(content, manner)
     if ARFF_START.match(text):
         if "arff" not in more:
@@ -78,12 +79,26 @@ def read_file(
     if re.match(r"\s*\{\s*[\"}]", text):
         lines = [(at, line) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
         records = [record_in(path, at, line) for at, line in lines]
-        return pd.DataFrame(records), lambda row: f"{path}, line {lines[row][0]}"
+        return exact_records(records), lambda row: f"{path}, line {lines[row][0]}"
     if re.match(r"\s*\[\s*[\[{\"\]]", text):
-        return pd.DataFrame(json.loads(text)), lambda row: f"{path}, record {row + 1}"
+        return exact_records(json.loads(text)), lambda row: f"{path}, record {row + 1}"
     if "tidy" in more:
         text = more["tidy"](text)
     return read_csv(path, text, columns, missing, manner)
+
+
+def parquet_in(content: bytes) -> Any:
+    """Return the table of a Parquet file."""
+    from pyarrow import parquet
+
+    return frame_of_arrow(parquet.read_table(io.BytesIO(content)))
+
+
+def feather_in(content: bytes) -> Any:
+    """Return the table of a Feather file."""
+    from pyarrow import feather
+
+    return frame_of_arrow(feather.read_table(io.BytesIO(content)))
 
 
 def unpacked(content: bytes) -> bytes:
