@@ -67,6 +67,32 @@ def test_a_model_of_numbers_and_text_is_kept(run: Run, tmp_path: Path) -> None:
     assert chances[:, 1] == pytest.approx(told["probability_yes"].to_numpy(), abs=1e-4)
 
 
+def test_a_session_takes_a_new_text_and_a_gap_as_predict_does(run: Run, tmp_path: Path) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    frame = table().assign(paid=True)
+    frame.loc[::3, "paid"] = False
+    # More levels than an encoder keeps: new texts join the rare ones.
+    frame["shop"] = [f"shop {number % 40}" for number in range(len(frame))]
+    frame.loc[::5, "shop"] = None
+    fit(run, frame, "logistic_regression", "buys")
+    done = run("export", "RUN", "--onnx", "model.onnx")
+    assert done.code == 0, done.err
+    new = frame.head(6).assign(
+        city=["Rom", "", "Ulm", "Bonn", "Rom", ""], shop=["new", "shop 1", "", "new", "", "shop 39"]
+    )
+    new.to_csv("new.csv", index=False)
+    run("predict", "RUN", "new.csv", "-o", "told.csv")
+    session = runtime.InferenceSession("model.onnx")
+    kinds = {"tensor(string)": object, "tensor(double)": float, "tensor(float)": np.float32}
+    new["paid"] = new["paid"].map(str)
+    feeds = {one.name: new[[one.name]].to_numpy(kinds[one.type]) for one in session.get_inputs()}
+    labels, chances = session.run(None, feeds)
+    told = pd.read_csv("told.csv")
+    assert labels.tolist() == told["prediction"].tolist()
+    assert chances[:, 1] == pytest.approx(told["probability_yes"].to_numpy(), abs=1e-4)
+
+
 ODD = {"a": "petal length (cm)", "b": "ä€", "city": "a.b", "more": "a_b", "last": "1", "l": "label"}
 
 

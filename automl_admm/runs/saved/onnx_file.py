@@ -14,6 +14,8 @@ from automl_admm.core.errors import ConfigurationError
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.runs.finish.model_file import rows_for_the_model
 from automl_admm.runs.saved.onnx_inputs import name_inputs
+from automl_admm.runs.saved.onnx_new_texts import refusal_of_new, with_new_cells
+from automl_admm.runs.saved.onnx_one_hot import of_one_hot
 from automl_admm.runs.saved.onnx_outputs import add_outputs, inside
 from automl_admm.runs.saved.onnx_refusal import refusal_of, refusal_of_gaps
 
@@ -88,12 +90,38 @@ def convert(pipeline: Any, rows: Any, manifest: Mapping[str, Any]) -> OnnxModel:
             ),
             hint="Gaps in text columns and rounding to single precision are the usual causes.",
         )
+    with unheard_warnings(), warnings.catch_warnings(action="ignore"), rows_for_the_model():
+        _check_new_cells(pipeline, kept, frame, is_frame=hasattr(rows, "columns"))
     return kept
+
+
+def _check_new_cells(pipeline: Any, written: OnnxModel, frame: Any, *, is_frame: bool) -> None:
+    """Raise if a session predicts otherwise for a new text or a gap."""
+    number = np.float64 if "float64" in written.inputs.values() else np.float32
+    for name, cell, changed in with_new_cells(frame):
+        given = changed if is_frame else changed.to_numpy()
+        # Rows that the model itself refuses have no prediction to compare.
+        if not _predicts(pipeline, given):
+            continue
+        try:
+            answers = _answers(written.content, _feeds(changed, number))
+        except Exception as problem:
+            raise refusal_of_new(name, cell) from problem
+        if not _difference(pipeline, given, answers) <= TOLERANCE:
+            raise refusal_of_new(name, cell)
+
+
+def _predicts(pipeline: Any, rows: Any) -> bool:
+    try:
+        pipeline.predict(rows)
+    except Exception:  # noqa: BLE001 - components raise of all kinds
+        return False
+    return True
 
 
 def _tried(pipeline: Any, given: Any, frame: Any, number: Any) -> OnnxModel | None:
     """Convert with inputs of a precision; None if the converter or the runtime cannot do that."""
-    feeds = {name: _feed(column, number) for name, column in frame.items()}
+    feeds = _feeds(frame, number)
     try:
         content = _as_onnx(pipeline, feeds)
         answers = _answers(content, feeds)
@@ -114,7 +142,7 @@ def _unwritable(pipeline: Any, frame: Any, manifest: Mapping[str, Any]) -> Confi
             "the ensemble cannot be written as ONNX with these columns.",
             hint="Fit with --no-ensemble, or use pipeline.py of the run.",
         )
-    feeds = {name: _feed(column, np.float32) for name, column in frame.items()}
+    feeds = _feeds(frame, np.float32)
     steps = pipeline.steps if isinstance(pipeline, Pipeline) else [("", pipeline)]
     for count, (name, step) in enumerate(steps, start=1):
         model = Pipeline(steps[:count]) if name else pipeline
@@ -129,7 +157,7 @@ def _unwritable(pipeline: Any, frame: Any, manifest: Mapping[str, Any]) -> Confi
 
 def _gaps_in_the_way(model: Any, frame: Any) -> list[str]:
     """Return the columns of text with gaps if a model can be written without these gaps."""
-    feeds = {name: _feed(column, np.float32) for name, column in frame.items()}
+    feeds = _feeds(frame, np.float32)
     texts = [name for name, values in feeds.items() if values.dtype == object]
     gaps = [name for name in texts if frame[name].isna().any() and frame[name].notna().any()]
     filled = {name: _feed(frame[name].bfill().ffill(), np.float32) for name in gaps}
@@ -138,6 +166,10 @@ def _gaps_in_the_way(model: Any, frame: Any) -> list[str]:
     except Exception:  # noqa: BLE001 - the converter and the runtime raise of all kinds
         return []
     return gaps
+
+
+def _feeds(frame: Any, number: Any) -> dict[str, Any]:
+    return {name: _feed(column, number) for name, column in frame.items()}
 
 
 def _feed(column: Any, number: Any) -> Any:
@@ -152,7 +184,7 @@ def _feed(column: Any, number: Any) -> Any:
 
 
 def _as_onnx(model: Any, feeds: Mapping[str, Any]) -> bytes:
-    from skl2onnx import to_onnx
+    from skl2onnx import convert_sklearn
     from skl2onnx.common import data_types
 
     kinds = {
@@ -165,7 +197,12 @@ def _as_onnx(model: Any, feeds: Mapping[str, Any]) -> bytes:
     if len(set(types.values())) == 1 and not _parts_columns(model):
         inputs = [(JOINED, next(iter(types.values()))([None, len(types)]))]
     options = {"zipmap": False} if hasattr(model, "classes_") else None
-    found = to_onnx(inside(model), initial_types=inputs, options=options, target_opset=OPSET)
+    found = convert_sklearn(
+        inside(model), None, inputs, options=options, target_opset=OPSET, **of_one_hot()
+    )
+    for one in found.opset_import:
+        # The converter names the least that its own operators need, not those of `add_outputs`.
+        one.version = OPSET.get(one.domain, one.version)
     name_inputs(found.graph, [name for name, _ in inputs])
     add_outputs(found.graph, model)
     return bytes(found.SerializeToString())
