@@ -65,7 +65,7 @@ def main() -> None:
     control, root = int(sys.argv[1]), sys.argv[2]
     own_path = sys.path[1:]  # without the folder of this file
     # The package of the tests, and none that is installed beside it.
-    sys.path.insert(0, root)
+    sys.path[0] = root
     import_program()
     order = serve(control)
     become(order, own_path)
