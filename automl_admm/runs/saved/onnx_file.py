@@ -98,13 +98,14 @@ def convert(pipeline: Any, rows: Any, manifest: Mapping[str, Any]) -> OnnxModel:
 def _check_new_cells(pipeline: Any, written: OnnxModel, frame: Any, *, is_frame: bool) -> None:
     """Raise if a session predicts otherwise for a new text or a gap."""
     number = np.float64 if "float64" in written.inputs.values() else np.float32
+    session = _session(written.content)
     for name, cell, changed in with_new_cells(frame):
         given = changed if is_frame else changed.to_numpy()
         # Rows that the model itself refuses have no prediction to compare.
         if not _predicts(pipeline, given):
             continue
         try:
-            answers = _answers(written.content, _feeds(changed, number))
+            answers = _ask(session, _feeds(changed, number))
         except Exception as problem:
             raise refusal_of_new(name, cell) from problem
         if not _difference(pipeline, given, answers) <= TOLERANCE:
@@ -237,13 +238,20 @@ def _inputs(content: bytes) -> Mapping[str, str]:
 
 
 def _answers(content: bytes, feeds: Mapping[str, Any]) -> list[Any]:
+    return _ask(_session(content), feeds)
+
+
+def _session(content: bytes) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     # Without a number its threads are bound to all cores, and it complains if one is not ours.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+
+
+def _ask(session: Any, feeds: Mapping[str, Any]) -> list[Any]:
     wanted = [one.name for one in session.get_inputs()]
     values = list(feeds.values())
     if wanted == [JOINED]:
