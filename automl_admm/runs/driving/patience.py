@@ -18,7 +18,7 @@ HINT = "Is its cluster still there? A run goes on by `resume`, with another --ex
 # Seconds that a call may take longer than it was asked to wait. After an interrupt only SHORT ones
 # are left, as for closing an executor after it has hung.
 LONGEST = 120.0
-SHORT = 5.0
+SHORT = 20.0
 
 
 class PatientCaller:
