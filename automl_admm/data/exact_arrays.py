@@ -62,6 +62,7 @@ def exact_records(records: Sequence[Mapping[str, Any]]) -> Any:
 
 def frame_of_arrow(table: Any, **options: Any) -> Any:
     """Return a table of Arrow as a frame; its own way there makes floats beside gaps."""
+    table = _without_views(table)
     exact = {
         field.name: column.to_pandas(integer_object_nulls=True).to_numpy()
         for field, column in zip(table.schema, table.columns, strict=True)
@@ -71,6 +72,22 @@ def frame_of_arrow(table: Any, **options: Any) -> Any:
     if not exact:
         return frame
     return with_columns(frame, [_exact(one, exact.get(str(name))) for name, one in frame.items()])
+
+
+def _without_views(table: Any) -> Any:
+    """Return a table of Arrow with lists of text as pandas takes them; polars writes views."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    def plain(kind: Any) -> Any:
+        is_list = types.is_list(kind) or types.is_large_list(kind)
+        is_view = is_list and str(kind.value_type) == "string_view"
+        return pa.list_(pa.string()) if is_view else kind
+
+    fields = [field.with_type(plain(field.type)) for field in table.schema]
+    if all(map(pa.Field.equals, fields, table.schema)):
+        return table
+    return table.cast(pa.schema(fields, metadata=table.schema.metadata))
 
 
 def _is_large(column: Any) -> bool:

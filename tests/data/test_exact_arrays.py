@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 from automl_admm.data.exact_arrays import exact_array, frame_of_arrow, polars_values
 from automl_admm.data.plain_types import exact_whole, inferred, is_rounded
 from automl_admm.data.python_rows import plain_rows, plain_target, schema_of_rows
+from automl_admm.data.reading.tables import read_table
 from automl_admm.data.row_roles import columns_given
 from automl_admm.data.sensitive import as_frame
 
@@ -142,3 +144,14 @@ def test_an_infinite_time_is_refused_in_objects_too():
 def test_targets_of_decimals_are_numbers():
     assert plain_target([Decimal(one) for one in IDS]).tolist() == IDS
     assert plain_target(pl.Series([Decimal("0.5"), Decimal("2.0")])).tolist() == [0.5, 2.0]
+
+
+@pytest.mark.skipif(not hasattr(pl, "CompatLevel"), reason="an old polars writes no views")
+def test_lists_of_views_as_polars_writes_them_are_lists_of_text(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"n": [1, 2], "tags": [["a", "b"], ["c"]]})
+    table = frame.to_arrow(compat_level=pl.CompatLevel.newest())
+    assert "view" in str(table.schema)
+    assert [list(cell) for cell in frame_of_arrow(table)["tags"]] == [["a", "b"], ["c"]]
+    frame.write_ipc(tmp_path / "list.arrow")
+    read = read_table(tmp_path / "list.arrow")
+    assert [list(cell) for cell in read["tags"]] == [["a", "b"], ["c"]]
