@@ -44,12 +44,16 @@ def plain_values(values: Sequence[Value] | None) -> tuple[Value, ...]:
 def demand_texts(what: str, given: object, hint: str | None = None) -> None:
     """Raise unless this is a tuple or list of texts: one text would be read letter by letter.
 
-    Solvers tell the pick of a choice from that of an order by its being a text.
+    Solvers tell the pick of a choice from that of an order by its being a text. Texts go into
+    files: no half of a character, and no end of a text in C, would come back.
     """
     if not isinstance(given, tuple | list) or not all(isinstance(one, str) for one in given):
         raise ConfigurationError(
             f"{what} must be a tuple of texts, not {say_value(given)}.", hint=hint
         )
+    for one in given:
+        if any(sign == "\0" or "\ud800" <= sign <= "\udfff" for sign in one):
+            raise ConfigurationError(f"{what} hold {say_value(one)}, which no file keeps.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ class Parameter:
         if not isinstance(self.kind, str) or self.kind not in KINDS:
             return f"its kind must be {', '.join(KINDS[:-1])} or {KINDS[-1]}, not {self.kind!r}"
         numbers = (self.low, self.high, *(() if self.default is None else (self.default,)))
-        if not all(isinstance(one, NUMBERS) for one in numbers):
+        if any(isinstance(one, bool) or not isinstance(one, NUMBERS) for one in numbers):
             return "its bounds and its default must be numbers"
         if self.is_integer and LARGEST_WHOLE < max(map(abs, numbers)) < math.inf:
             return "an integer beyond 2**53 is not told from its neighbours"

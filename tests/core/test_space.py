@@ -105,6 +105,13 @@ def test_between_two_integers_it_is_the_same_one(parameter: Parameter, data: st.
         (lambda: Parameter("x", 0, 1, kind="integer"), "not 'integer'"),
         (lambda: Parameter("x", "0", "1"), "its bounds and its default must be numbers"),
         (lambda: Parameter("x", 0, 1, default="0"), "must be numbers"),
+        (lambda: Parameter("x", True, 5), "must be numbers"),
+        (lambda: Parameter("x", 0, 1, kind="int", default=True), "must be numbers"),
+        (lambda: Choice("c", ("a\0", "b")), r"hold 'a\\x00', which no file keeps"),
+        (
+            lambda: Order("o", ("a", "\ud800")),
+            "the items of order 'o' hold .*, which no file keeps",
+        ),
         (lambda: Choice("c", "ab"), "must be a tuple of texts, not 'ab'"),
         (lambda: Choice("c", (1, 2)), r"must be a tuple of texts, not \(1, 2\)"),
         (lambda: Order("o", "abc"), "the items of order 'o' must be a tuple of texts"),
