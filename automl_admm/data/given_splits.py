@@ -29,7 +29,7 @@ def given_splits(cv: Any, y: Any, roles: Roles = NO_ROLES) -> tuple[Split, ...]:
     return splits
 
 
-def refuse_row_numbers(cv: Any, left_out: int, *, sets_aside: bool) -> None:
+def refuse_row_numbers(cv: Any, left_out: int, *, sets_aside: bool, is_part: bool) -> None:
     """Raise if cv names rows by their numbers, and the rows of the search have other numbers."""
     if not (isinstance(cv, Sequence | Iterator) or hasattr(cv, "test_fold")) or isinstance(cv, str):
         return
@@ -37,6 +37,8 @@ def refuse_row_numbers(cv: Any, left_out: int, *, sets_aside: bool) -> None:
         reason = f"{left_out} rows of weight 0 are left out"
     elif sets_aside:
         reason = "rows are set aside for a certificate"
+    elif is_part:
+        reason = "only a part of the rows is taken in this time"
     else:
         return
     raise ConfigurationError(

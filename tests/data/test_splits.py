@@ -192,16 +192,18 @@ def test_rows_on_both_sides_of_a_split_are_warned_of():
 
 @pytest.mark.parametrize("cv", [[([0, 1], [2, 3])], PredefinedSplit([0, 1, 0, 1])])
 def test_row_numbers_are_refused_where_the_search_has_other_rows(cv):
-    refuse_row_numbers(cv, 0, sets_aside=False)
+    refuse_row_numbers(cv, 0, sets_aside=False, is_part=False)
     with pytest.raises(ConfigurationError, match="but 3 rows of weight 0 are left out"):
-        refuse_row_numbers(cv, 3, sets_aside=False)
+        refuse_row_numbers(cv, 3, sets_aside=False, is_part=False)
     with pytest.raises(ConfigurationError, match="but rows are set aside for a certificate"):
-        refuse_row_numbers(cv, 0, sets_aside=True)
+        refuse_row_numbers(cv, 0, sets_aside=True, is_part=False)
+    with pytest.raises(ConfigurationError, match="but only a part of the rows is taken"):
+        refuse_row_numbers(cv, 0, sets_aside=False, is_part=True)
 
 
 @pytest.mark.parametrize("cv", [None, 5, 0.2, "5", KFold(3)])
 def test_what_deals_the_rows_it_is_given_may_have_fewer(cv):
-    refuse_row_numbers(cv, 3, sets_aside=True)
+    refuse_row_numbers(cv, 3, sets_aside=True, is_part=True)
 
 
 def test_a_predefined_split_of_other_rows_is_one_line():

@@ -226,8 +226,8 @@ def prepare(
     given = "" if config.certify is None else fingerprint_given(X, y, sensitive, columns)
     answered, given_rows = answer(config, y, sensitive, columns), len(y)
     X, y, sensitive, columns = counted_rows(X, answered.y, answered.sensitive, answered.columns)
-    sets_aside = config.certify is not None
-    refuse_row_numbers(config.cv, given_rows - len(y), sets_aside=sets_aside)
+    ways = {"sets_aside": config.certify is not None, "is_part": config.portion is not None}
+    refuse_row_numbers(config.cv, given_rows - len(y), **ways)
     known = _learn(config, X, y, sensitive, columns)
     shared = share_work(known)
     work, taken, config = shared.work, known.taken, shared.config
