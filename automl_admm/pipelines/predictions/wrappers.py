@@ -69,6 +69,9 @@ class Remembered:
         found = getattr(self._pipeline, name)
         return self._remembering(found) if name in self.RESPONSES else found
 
+    def __getitem__(self, step: Any) -> Any:
+        return self._pipeline[step]
+
     def __sklearn_tags__(self) -> Any:
         return self._pipeline.__sklearn_tags__()
 
@@ -123,6 +126,9 @@ class _Seen:
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._pipeline, name)
+
+    def __getitem__(self, step: Any) -> Any:
+        return self._pipeline[step]
 
     def __sklearn_tags__(self) -> Any:
         return self._pipeline.__sklearn_tags__()
@@ -237,6 +243,9 @@ class Numbered:
             return turn(method(X), self._labels)
 
         return respond
+
+    def __getitem__(self, step: Any) -> Any:
+        return self._pipeline[step]
 
     def __sklearn_tags__(self) -> Any:
         return self._pipeline.__sklearn_tags__()

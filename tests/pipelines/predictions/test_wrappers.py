@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from automl_admm.pipelines.predictions.wrappers import Remembered
+from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 Y = (X[:, 0] > 0).astype(int)
@@ -131,3 +131,14 @@ def test_a_model_that_changes_its_rows_has_a_frame_of_its_own() -> None:
     seen = Remembered(Pipeline([("mine", model)]))
     seen.predict_proba(X)
     assert X["a"].tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    "wrap", [Remembered, lambda one: Numbered(Remembered(one), np.array([0, 1]))]
+)
+def test_steps_of_a_wrapped_pipeline_are_those_of_the_pipeline(wrap: Any) -> None:
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
+    seen = wrap(pipeline)
+    assert seen[-1] is pipeline[-1]
+    assert seen["standardscaler"] is pipeline[0]
+    assert np.array_equal(seen[:-1].transform(X), pipeline[:-1].transform(X))
