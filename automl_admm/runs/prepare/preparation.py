@@ -226,8 +226,7 @@ def prepare(
     given = "" if config.certify is None else fingerprint_given(X, y, sensitive, columns)
     answered, given_rows = answer(config, y, sensitive, columns), len(y)
     X, y, sensitive, columns = counted_rows(X, answered.y, answered.sensitive, answered.columns)
-    ways = {"sets_aside": config.certify is not None, "is_part": config.portion is not None}
-    refuse_row_numbers(config.cv, given_rows - len(y), **ways)
+    _check_row_numbers(config, given_rows - len(y))
     known = _learn(config, X, y, sensitive, columns)
     shared = share_work(known)
     work, taken, config = shared.work, known.taken, shared.config
@@ -268,6 +267,11 @@ def prepare(
         question=question,
         caution=caution,
     )
+
+
+def _check_row_numbers(config: RunConfig, left_out: int) -> None:
+    sets_aside, is_part = config.certify is not None, config.portion is not None
+    refuse_row_numbers(config.cv, left_out, sets_aside=sets_aside, is_part=is_part)
 
 
 def _doubts(X: Any, y: Any, known: Known, splits: Sequence[Split]) -> tuple[str, ...]:
