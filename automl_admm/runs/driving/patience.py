@@ -29,7 +29,7 @@ class PatientCaller:
 
     def __init__(self, title: str, interrupts: Deferral) -> None:
         self._title, self._interrupts = title, interrupts
-        self._helper, self._context = self._new_helper(), copy_context()
+        self._begin()
         self._longest = LONGEST
         self._is_broken_off = False
 
@@ -59,15 +59,16 @@ class PatientCaller:
         """Make the last call; where one hangs, another thread makes it."""
         if self._is_broken_off:
             self._helper.stop()
-            self._helper, self._context = self._new_helper(), copy_context()
+            self._begin()
             self._longest = SHORT
         try:
             self.call("close", function)
         finally:
             self._helper.stop()
 
-    def _new_helper(self) -> Helper:
-        return Helper(name=self._title)
+    def _begin(self) -> None:
+        """Begin a thread with a context of its own: no two threads may be in one."""
+        self._helper, self._context = Helper(name=self._title), copy_context()
 
     def _is_late(self, begun: float) -> bool:
         """Return True if a call has taken too long since an interrupt."""

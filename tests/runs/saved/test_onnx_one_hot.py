@@ -20,6 +20,12 @@ ROWS = 120
 CITIES = ["Ulm", "Ulm", "Ulm", "Bonn", "Bonn", "Bonn", "Kiel", "Kiel", "Jena", "Gera"]
 
 
+@pytest.fixture(autouse=True)
+def _onnx_is_here() -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+
+
 def table(*, with_gaps: bool) -> pd.DataFrame:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=ROWS), "city": rng.choice(CITIES, ROWS)})
@@ -47,13 +53,14 @@ def fitted(rows: pd.DataFrame, columns: list[str], most: int, model: Any) -> Any
 
 def answers(written: OnnxModel, rows: pd.DataFrame) -> list[Any]:
     """Ask a session as a user does: an empty text for a gap, a truth value as its name."""
-    runtime = pytest.importorskip("onnxruntime")
+    import onnxruntime
+
     kinds = {"text": object, "float64": np.float64, "float32": np.float32}
     told = rows.astype(object).where(rows.notna(), "")
     texts = [name for name, kind in written.inputs.items() if kind == "text"]
     told[texts] = told[texts].map(str)
     feeds = {name: told[[name]].to_numpy(kinds[kind]) for name, kind in written.inputs.items()}
-    return list(runtime.InferenceSession(written.content).run(None, feeds))
+    return list(onnxruntime.InferenceSession(written.content).run(None, feeds))
 
 
 def unseen(rows: pd.DataFrame) -> pd.DataFrame:
@@ -71,7 +78,6 @@ def unseen(rows: pd.DataFrame) -> pd.DataFrame:
 def test_a_session_takes_new_texts_and_gaps_as_the_model(
     model: Any, most: int, columns: list[str], with_gaps: bool
 ) -> None:
-    pytest.importorskip("skl2onnx")
     rows = table(with_gaps=with_gaps)
     fit = fitted(rows, columns, most, model)
     written = convert(fit, rows[["a", *columns]], {})
@@ -85,7 +91,6 @@ def test_a_session_takes_new_texts_and_gaps_as_the_model(
 
 
 def test_a_truth_value_in_another_spelling_fails_in_a_session() -> None:
-    pytest.importorskip("skl2onnx")
     rows = table(with_gaps=True)
     written = convert(fitted(rows, ["city", "paid"], 32, Ridge()), rows[["a", "city", "paid"]], {})
     with pytest.raises(Exception, match="Unknown Category"):
@@ -93,7 +98,6 @@ def test_a_truth_value_in_another_spelling_fails_in_a_session() -> None:
 
 
 def test_a_gap_beside_an_empty_text_is_refused() -> None:
-    pytest.importorskip("skl2onnx")
     rows = table(with_gaps=True)
     rows.loc[1, "city"] = ""
     with pytest.raises(ConfigurationError, match="cannot be written as ONNX"):
@@ -101,8 +105,6 @@ def test_a_gap_beside_an_empty_text_is_refused() -> None:
 
 
 def test_another_answer_for_a_gap_is_found_at_export() -> None:
-    pytest.importorskip("onnxruntime")
-    pytest.importorskip("skl2onnx")
     frame = table(with_gaps=True)[["a", "city"]]
     # It numbers a gap otherwise than a new text; to a session both are texts that it has not.
     steps = [(encoder, names) for _, encoder, names in numbered(["city"])]
@@ -119,8 +121,6 @@ def test_another_answer_for_a_gap_is_found_at_export() -> None:
 def test_an_end_of_the_batch_at_a_new_text_is_found_at_export(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    pytest.importorskip("onnxruntime")
-    pytest.importorskip("skl2onnx")
     monkeypatch.setattr("automl_admm.runs.saved.onnx_file.of_one_hot", dict)
     frame = table(with_gaps=False)
     with pytest.raises(ConfigurationError, match="for a text that training did not have in 'city'"):
@@ -128,8 +128,6 @@ def test_an_end_of_the_batch_at_a_new_text_is_found_at_export(
 
 
 def test_a_model_that_itself_refuses_new_texts_is_kept() -> None:
-    pytest.importorskip("onnxruntime")
-    pytest.importorskip("skl2onnx")
     frame = table(with_gaps=False)[["a", "city"]]
     steps = make_column_transformer((OneHotEncoder(), ["city"]), remainder="passthrough")
     model = make_pipeline(steps, Ridge()).fit(frame, frame["a"])
