@@ -112,7 +112,7 @@ CLAIMS = (
         "Good models soon",
         "peers",
         PEERS_COMMAND,
-        "d6825f5",
+        "10b05c6e",
         "FLAML, AutoGluon and AutoGluon-best on the same splits",
     ),
     Claim(
