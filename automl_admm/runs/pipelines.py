@@ -215,7 +215,7 @@ def _conclude(ending: Ending) -> PipelineResult:
     kept, folder = session.folder if shipped.finished is None else None, session.folder
     outcome = PipelineResult(best, shipped.pickled, refit, prepared, certificate, kept)
     if folder is not None and shipped.finished is not None:
-        _write_shipped(folder, shipped, shipped.finished, outcome)
+        _write_shipped(folder, session.run_id, shipped, outcome)
     elif folder is not None:
         note_passed_over(folder, refit.passed_over)
     # Read once, as late as `run.json` allows: the file, the screen and `--json` tell one number.
@@ -225,11 +225,11 @@ def _conclude(ending: Ending) -> PipelineResult:
 
 
 def _write_shipped(
-    folder: RunFolder, shipped: Shipped, finished: Finished, outcome: PipelineResult
+    folder: RunFolder, run_id: str | None, shipped: Shipped, outcome: PipelineResult
 ) -> None:
     """Write the model, its script and its certificate."""
-    if finished.folder is not None:
-        write_model(folder, finished.folder / SHIPPED, outcome)
+    if shipped.finished is not None and shipped.finished.folder is not None:
+        write_model(folder, run_id, shipped.finished.folder / SHIPPED, outcome)
         write_script(folder, outcome)
         _write_certificate(folder, outcome.preparation, outcome.certificate, shipped.examined)
 

@@ -38,6 +38,9 @@ LARGEST_PID = 2**31 - 1  # a C int: psutil refuses a larger one
 TASK = one_of("classification", "regression")
 SHARE = within(0.0, 1.0)
 TEXTS = list_of(text)
+# The key of the name of the run in `run.json` and `model.json`: the one that `store.json` has.
+RUN_ID = "run_id"
+STORE_MANIFEST, STORE_RUN = "store.json", "run"
 GAPS_OF_COLUMN = record({"of": text, "empty": whole()})
 
 
@@ -120,6 +123,7 @@ READING = record(
 RUN = record(
     {"settings": SETTINGS, "data": DATA},
     {
+        RUN_ID: text,
         "request": REQUEST,
         "sessions": list_of(SESSION),
         "ingest": list_of(READING),
@@ -174,6 +178,7 @@ _MODEL = record(
         "versions": mapping_of(text),
     },
     {
+        RUN_ID: text,
         "threshold": nullable(
             either("a number, 'never' or 'always'", real, one_of("never", "always"))
         ),
@@ -300,10 +305,14 @@ HOLDER = record(
     {"host": text, "pid": whole(1, LARGEST_PID), "start": number},
     {"run": text, "rows": whole(), "session": whole(), "seconds": within(0.0, 1e12)},
 )
-STORE = record({"run": text, "version": whole(), "rows": whole()})
+STORE = record({STORE_RUN: text, "version": whole(), "rows": whole()})
 
-# The files that `RunFolder.read` reads; a certificate and the manifest of a store have readers of
-# their own, which make records of them.
+# The files of a `RunFolder` that are read as they are; a certificate has a reader of its own.
 SCHEMAS: Mapping[str, Schema] = MappingProxyType(
-    {"run.json": RUN, "model.json": model, "certification-rows.json": rows_set_aside}
+    {
+        "run.json": RUN,
+        "model.json": model,
+        STORE_MANIFEST: STORE,
+        "certification-rows.json": rows_set_aside,
+    }
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import NO_ROOM, ConfigurationError, DiskFullError, Remedy, StoreError
-from automl_admm.store.file_schemas import SCHEMAS
+from automl_admm.store.file_schemas import RUN_ID, SCHEMAS, STORE_MANIFEST, STORE_RUN
 from automl_admm.store.json_content import read_content
 
 
@@ -36,6 +36,11 @@ class RunFolder:
     def store(self) -> Path:
         """The log of evaluations."""
         return self.path / "store.sqlite"
+
+    @property
+    def store_manifest(self) -> Path:
+        """The name of the run, and the number of evaluations that its log has to have."""
+        return self.path / STORE_MANIFEST
 
     @property
     def iterations(self) -> Path:
@@ -88,11 +93,27 @@ class RunFolder:
         return self.path / "monitoring"
 
     def read(self, path: Path) -> dict[str, Any]:
-        """Read one of the JSON files, and hold it to its schema."""
+        """Read one of the JSON files, and hold it to its schema and to the run of the others."""
         try:
-            return read_content(path, SCHEMAS[path.name])
+            content = read_content(path, SCHEMAS[path.name])
         except FileNotFoundError:
             raise self._absence_of(path) from None
+        self._demand_one_run()
+        return content
+
+    def _demand_one_run(self) -> None:
+        """Raise if the files that are there name different runs; older versions named none."""
+        first: dict[str, Path] = {}
+        for path in (self.store_manifest, self.settings, self.model_manifest):
+            run = named_run(path)
+            if run is not None:
+                first.setdefault(run, path)
+        if len(first) > 1:
+            one, other, *_ = first.values()
+            raise StoreError(
+                f"'{other}' is of another run than '{one.name}' beside it.",
+                hint="Restore the files of the run: they belong together.",
+            )
 
     def _absence_of(self, path: Path) -> StoreError:
         """Return an error on a file that is not there: its run may not have ended yet."""
@@ -109,6 +130,15 @@ class RunFolder:
 
     def _is_unfinished(self) -> bool:
         return self.settings.exists() and self.read(self.settings).get("state") == "running"
+
+
+def named_run(path: Path) -> str | None:
+    """Return the run that a file names; a damaged one names none, and its reader says why."""
+    try:
+        content = read_content(path, SCHEMAS[path.name])
+    except (FileNotFoundError, StoreError):
+        return None
+    return content.get(STORE_RUN if path.name == STORE_MANIFEST else RUN_ID)
 
 
 def create_folder(path: Path, written: Path | None = None) -> RunFolder:

@@ -13,16 +13,15 @@ import sqlite3
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, redirect_stderr, redirect_stdout, suppress
-from dataclasses import dataclass
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from called import Ended, run
 
-from automl_admm.cli.main import main
 from automl_admm.core.errors import ConfigurationError, StoreError
 from automl_admm.runs.saved_request import read_request
 from automl_admm.runs.session.changes import find_changes
@@ -62,21 +61,6 @@ DOCUMENTED = {0, 2, 3, 4, 5, 6, 7, 8}
 Seen = Callable[[str], None]
 
 pytestmark = pytest.mark.timeout(400)
-
-
-@dataclass(frozen=True)
-class Ended:
-    code: int
-    out: str
-    err: str
-
-
-def run(*arguments: object) -> Ended:
-    """Run the program in this process; an exception that leaves it is a trace-back for users."""
-    out, err = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    return Ended(int(ended.value.code or 0), out.getvalue(), err.getvalue())
 
 
 @pytest.fixture(scope="module")

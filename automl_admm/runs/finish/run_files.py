@@ -31,6 +31,7 @@ from automl_admm.runs.finish.passed_over import PassedOver, as_content
 from automl_admm.runs.finish.script.csv_manner import training_file
 from automl_admm.runs.finish.walked_ensemble import WALKED, walked_content
 from automl_admm.runs.provenance import versions
+from automl_admm.store.file_schemas import RUN_ID
 from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
@@ -41,7 +42,9 @@ LAST_EVALUATION = "last_evaluation"
 logger = logging.getLogger(__name__)
 
 
-def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> None:
+def write_model(
+    folder: RunFolder, run_id: str | None, fitted: Path, outcome: PipelineResult
+) -> None:
     """Write the fitted pipeline, and a manifest with its description and its hash."""
     content = read_regular(fitted)
     write_atomically(folder.model, content)
@@ -49,6 +52,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
     table, ensemble = prepared.work.table, refit.ensemble
     is_single = outcome.fallback is None and ensemble is None
     manifest = {
+        RUN_ID: run_id,
         "sha256": hashlib.sha256(content).hexdigest(),
         "pipeline": outcome.best.text,
         "evaluation": outcome.best.number if is_single else None,

@@ -25,6 +25,7 @@ from automl_admm.runs.saved_request import describe_request
 from automl_admm.runs.session.brought_parts import BROUGHT, brought_parts
 from automl_admm.runs.session.changes import hash_space
 from automl_admm.runs.session.written_limits import write_limit
+from automl_admm.store.file_schemas import RUN_ID
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 
@@ -42,11 +43,13 @@ def write_settings(
     stretches: Sequence[Stretch],
     *,
     state: RunState,
+    run_id: str | None = None,
     result: RunResult | None = None,
 ) -> None:
     """Write `run.json`: settings, data, versions, sessions and the end of the run."""
     content: dict[str, Any] = {
         "state": state,
+        **({} if run_id is None else {RUN_ID: run_id}),
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
         "title": prepared.config.title,
         **describe_run(prepared),

@@ -47,6 +47,7 @@ class Session:
     folder: RunFolder | None = None
     past: Past = field(default_factory=Past)
     earlier: tuple[Stretch, ...] = ()
+    run_id: str | None = None
 
     def write(
         self, prepared: Preparation, state: RunState, result: RunResult | None = None
@@ -57,7 +58,9 @@ class Session:
             took = took if result is None else result.seconds
             now = Stretch(_wall_clock(prepared.config.begun), took)
             stretches = (*self.earlier, now)
-            write_settings(self.folder, prepared, stretches, state=state, result=result)
+            write_settings(
+                self.folder, prepared, stretches, state=state, run_id=self.run_id, result=result
+            )
 
 
 @contextmanager
@@ -92,7 +95,7 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
             _remove_leftovers(folder)
         past = _past(known, prepared) if before else _begin_with_reused(store, prepared)
         with temporary_folder(SCRATCH, folder.path) as scratch:
-            session = Session(prepared, store, scratch, folder, past, earlier)
+            session = Session(prepared, store, scratch, folder, past, earlier, store.run)
             session.write(session.prepared, RunState.RUNNING)
             # Only now that `run.json` says how long the earlier sessions took.
             store.count_time(len(earlier) + 1, config.begun)

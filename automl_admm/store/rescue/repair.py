@@ -19,6 +19,7 @@ from automl_admm.store.files import Manifest, StoreFiles, beside, write_manifest
 from automl_admm.store.rescue.backup import back_up, verify
 from automl_admm.store.rescue.checking import check
 from automl_admm.store.rescue.salvage import Row, begun_of, choose, copies_of, rows_of, run_of
+from automl_admm.store.run_folder import RunFolder, named_run
 from automl_admm.store.sqlite.connection import explaining, transaction
 from automl_admm.store.sqlite.lock import RunLock, read_holder
 from automl_admm.store.sqlite.opening import (
@@ -105,7 +106,9 @@ def _salvage(files: StoreFiles, expected: Expected, scratch: Path) -> _Salvaged:
     template = scratch / "template"
     build(template, "")
     highest = expected.rows + MORE_NUMBERS
-    run, rows, begun = expected.run, dict[str, Row](), dict[str, Row]()
+    settings = RunFolder(files.store.parent).settings
+    run = expected.run or named_run(settings) or ""
+    rows, begun = dict[str, Row](), dict[str, Row]()
     for source in _sources(files):
         for copy in copies_of(source, scratch, partial_name(template)):
             named = run_of(copy)

@@ -58,14 +58,14 @@ class SqliteStore:
         except BaseException:
             self._release()
             raise
-        self.version, self._run = facts.version, facts.run
+        self.version, self.run = facts.version, facts.run
         self._place = _place_of(path)
         self._progress = StoreState(facts.rows, 0)
         self._begun: set[str] = set()
         if self._lock is not None:
-            self._lock.note(self._run, facts.rows)
+            self._lock.note(self.run, facts.rows)
             note_time = self._lock.note_time
-            self._keeper = Keeper(self._files, self._run, lambda: self._progress, note_time)
+            self._keeper = Keeper(self._files, self.run, lambda: self._progress, note_time)
 
     def count_time(self, session: int, begun: float) -> None:
         """Note from now on how long this session of the run, counted from 1, has lasted."""
@@ -96,7 +96,7 @@ class SqliteStore:
         self._begun.discard(evaluation.key)
         self._progress = StoreState(self._progress.rows + added, self._progress.changes + 1)
         if self._lock is not None:
-            self._lock.note(self._run, self._progress.rows)
+            self._lock.note(self.run, self._progress.rows)
 
     def _demand_its_file(self) -> None:
         """Raise if the file was removed or replaced: SQLite would write to a deleted one."""
@@ -166,17 +166,17 @@ class SqliteStore:
             publish(kept)
         # The manifest first: it may name fewer than there are, never more. And no repair is to
         # bring back from the backup what counts no more.
-        write_manifest(self._files.manifest, Manifest(self._run, VERSION, 0))
+        write_manifest(self._files.manifest, Manifest(self.run, VERSION, 0))
         self._files.backup.unlink(missing_ok=True)
         if self._lock is not None:
-            self._lock.note(self._run, 0)
+            self._lock.note(self.run, 0)
         with explaining(self._files.store), transaction(self._database):
             self._database.execute("DELETE FROM evaluations")
             self._database.execute("DELETE FROM running")
             rows = sum(map(self._put, evaluations))
         self._progress = StoreState(rows, self._progress.changes + 1)
         if self._lock is not None:
-            self._lock.note(self._run, rows)
+            self._lock.note(self.run, rows)
         return kept
 
     def close(self) -> None:
