@@ -64,6 +64,7 @@ class Certificate:
     token: str = ""
     tested: int | None = None
     price: Price | None = None
+    is_last_look: bool = False
 
     @property
     def is_certified(self) -> bool:
@@ -75,7 +76,8 @@ class Certificate:
         """The risk of all looks that one of the limits is broken: the largest of any limit."""
         own = (finding.risk for finding in self.findings)
         spent = [self.risk_spent if risk is None else risk for risk in own]
-        return max((risk * 2**self.look for risk in spent), default=self.risk)
+        looks = self.look - self.is_last_look
+        return max((risk * 2**looks for risk in spent), default=self.risk)
 
     @property
     def is_approximate(self) -> bool:
@@ -92,10 +94,10 @@ def encode_certificate(certificate: Certificate) -> bytes:
     """Return the content of its file."""
     content = {"schema": CERTIFICATE_SCHEMA, **_without_nan(asdict(certificate))}
     for one, name in [
-        *((content, name) for name in ("tested", "price")),
+        *((content, name) for name in ("tested", "price", "is_last_look")),
         *((finding, "risk") for finding in content["findings"]),
     ]:
-        if one[name] is None:
+        if one[name] is None or one[name] is False:
             del one[name]
     return (json.dumps(content, indent=2) + "\n").encode()
 
@@ -138,6 +140,7 @@ def _certificate_from(content: Mapping[str, Any]) -> Certificate:
         token="" if is_first else content["token"],
         tested=content.get("tested"),
         price=_price_from(content.get("price")),
+        is_last_look=content.get("is_last_look", False),
     )
 
 

@@ -124,9 +124,11 @@ def explain(certificate: Certificate) -> str:
             f"Price of the certificate, at the decision: {certificate.price}, both on the rows of "
             "the search. Neither number is proven."
         )
+    last = ", and the last" if certificate.is_last_look else ""
     lines.append(
-        f"This is look {certificate.look} at these rows; all looks at them together are wrong with "
-        f"probability at most {_percent(certificate.whole_risk)}, as far as they were counted."
+        f"This is look {certificate.look} at these rows{last}; all looks at them together are "
+        f"wrong with probability at most {_percent(certificate.whole_risk)}, as far as they were "
+        "counted."
     )
     return "\n".join(lines)
 

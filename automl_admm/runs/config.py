@@ -129,11 +129,13 @@ class RunConfig(RunOptions):
 
     def _check_certification(self) -> None:
         if self.certify is None:
-            if self.certify_fraction is not None:
-                raise ConfigurationError(
-                    "a certification fraction needs a confidence.",
-                    hint=Remedy("Add {certify=0.95}."),
-                )
+            for is_given, what in (
+                (self.certify_fraction is not None, "a certification fraction"),
+                (self.last_look, "a last look"),
+            ):
+                if is_given:
+                    hint = Remedy("Add {certify=0.95}.")
+                    raise ConfigurationError(f"{what} needs a confidence.", hint=hint)
             return
         if not 0.5 <= self.certify < 1.0:
             raise ConfigurationError(

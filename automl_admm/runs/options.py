@@ -264,6 +264,16 @@ class RunOptions(PipelineOptions):
             words="the certification fraction",
         ).metadata,
     )
+    last_look: bool = field(
+        default=False,
+        metadata=Option(
+            Kind.FLAG,
+            "--last-look",
+            "Spend all the risk of the proof in one look: no later run can prove limits on these "
+            "data.",
+            words="a last look",
+        ).metadata,
+    )
     separator: str | None = field(
         default=None,
         metadata=Option(

@@ -226,6 +226,8 @@ def way_of(config: RunConfig, *more: str) -> str:
     asked = {name: said[name] for name in said if name not in WITHOUT_EFFECT}
     if asked.get("refit") in (AUTO, WHOLE):  # without a deadline both are as it was
         del asked["refit"]
+    if not asked.get("last_look"):  # nor was there a last look
+        asked.pop("last_look", None)
     asked["min_fidelity"] = config.least_fidelity  # as it was when the default was a number
     content = json.dumps([asked, *more], sort_keys=True, default=str)
     return hashlib.sha256(content.encode()).hexdigest()

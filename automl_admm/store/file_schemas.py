@@ -250,6 +250,7 @@ _CERTIFICATE = record(
     },
     {
         "tested": whole(),
+        "is_last_look": flag,
         "price": record({"utility": text, "certified": number, "without": number}),
     },
 )
@@ -289,7 +290,9 @@ LOOKS_SCHEMA = 1
 _CARRIED_LOOKS = record(
     {
         "schema": one_of(LOOKS_SCHEMA),
-        "looks": mapping_of(list_of(record({"question": text, "number": whole(1)}))),
+        "looks": mapping_of(
+            list_of(record({"question": text, "number": whole(1)}, {"last": flag}))
+        ),
         DIGEST: text,
     }
 )

@@ -59,6 +59,73 @@ def test_limits_are_certified_and_verified(run: Any, credit: Path, tmp_path: Pat
     assert "with probability at most 2.5 %" in again.out
 
 
+def test_a_last_look_spends_the_whole_risk_and_ends_the_looks(
+    run: Any, credit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("fit", credit, "--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95")
+    search = (*SEARCH[:-2], "--seed", "1")
+    done = run(*asked, *search, "--last-look", "--out", "out")
+    assert done.code == 0, done.err
+    assert "look 1 at these data, the last, at 5 % of risk" in done.err
+    found = certificate(tmp_path / "out")
+    assert (found["look"], found["is_last_look"]) == (1, True)
+    assert found["risk_spent"] == pytest.approx(0.05)
+    again = run("verify", "out", credit)
+    assert again.code == 0, again.err
+    assert "have been issued with probability at most 5 %" in again.out
+    assert "look 1 at these rows, and the last" in again.out
+    for other in (("--seed", "2"), ("--seed", "1", "--last-look"), ("--seed", "2", "--dry-run")):
+        refused = run(*asked, *SEARCH[:-2], *other, "--out", "other", "--max-evaluations", "3")
+        assert (refused.code, refused.out) == (2, "")
+        (line,) = refused.err.splitlines()
+        assert "these data have had their last look" in line
+        assert "Fit on new rows, or without --certify." in line
+    assert not (tmp_path / "other").exists()
+    # The same search again asks the same question.
+    same = run(*asked, *search, "--last-look", "--out", "same")
+    assert same.code == 0, same.err
+    assert certificate(tmp_path / "same")["risk_spent"] == pytest.approx(0.05)
+    # A folder takes its last look along.
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another machine"))
+    before = (tmp_path / "out" / "model.json").read_bytes()
+    resumed = run("resume", "out", "--max-evaluations", "4")
+    assert resumed.code == 2
+    assert "these data have had their last look" in resumed.err
+    assert (tmp_path / "out" / "model.json").read_bytes() == before
+    assert run("verify", "out", credit).code == 0
+
+
+def test_a_last_look_after_another_spends_what_is_left(
+    run: Any, credit: Path, tmp_path: Path
+) -> None:
+    asked = ("fit", credit, "--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95")
+    assert run(*asked, *SEARCH[:-2], "--seed", "1", "--out", "first").code == 0
+    done = run(*asked, *SEARCH[:-2], "--seed", "2", "--last-look", "--out", "second")
+    assert done.code == 0, done.err
+    found = certificate(tmp_path / "second")
+    assert (found["look"], found["is_last_look"]) == (2, True)
+    assert found["risk_spent"] == pytest.approx(0.025)
+    assert run("verify", "second", credit).code == 0
+
+
+def test_the_mark_of_a_last_look_cannot_be_written_into_a_certificate(
+    run: Any, credit: Path, tmp_path: Path
+) -> None:
+    asked = ("fit", credit, "--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95")
+    assert run(*asked, *SEARCH).code == 0
+    path = tmp_path / "out" / "certificate.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"is_last_look": True}))
+    done = run("verify", "out", credit)
+    assert done.code == 6
+    assert "DIFFERS: risk that this look may spend" in done.out.replace("The ", "")
+
+
+def test_a_last_look_without_a_certificate_is_refused(run: Any, credit: Path) -> None:
+    done = run("fit", credit, "--target", "bad", "--last-look", *SEARCH)
+    assert done.code == 2
+    assert "a last look needs a confidence. Add --certify 0.95." in done.err
+
+
 def test_verify_takes_the_rows_set_aside_alone(run: Any, credit: Path, tmp_path: Path) -> None:
     limit = ("--constraint", "fpr <= 0.3")
     run("fit", credit, "--target", "bad", *limit, "--certify", "0.95", *SEARCH)

@@ -48,6 +48,7 @@ EXAMPLES: Mapping[str, Any] = {
     # With limits that can be proven on the rows of the tests.
     "certify": 0.9,
     "certify_fraction": 0.3,
+    "last_look": True,
     "racing": False,
     "ensemble": False,
     "portfolio": False,

@@ -70,6 +70,7 @@ NEEDED: Mapping[str, Mapping[str, Any]] = {
     "certify": {"constraints": (LIMIT,)},
     "group_thresholds": {"constraints": (GAP,)},
     "certify_fraction": {"constraints": (LIMIT,), "certify": 0.9},
+    "last_look": {"constraints": (LIMIT,), "certify": 0.9},
 }
 
 
@@ -297,13 +298,15 @@ def test_every_option_of_fit_reaches_the_folder_and_survives_a_resume(people: Pa
     given = {option.name: other_value(option) for option in OPTIONS if option.flag is not None}
     given |= {"max_evaluations": 1, "work_dir": "run", "constraints": KEPT["constraints"]}
     del given["reuse"]  # there is no run to take anything from
+    del given["last_look"]  # it leaves nothing to go on for
     flagged = [option for option in OPTIONS if option.name in given]
     words = [word for option in flagged for word in words_for(option, given[option.name])]
     data = (str(people), "--target", "target", "--sensitive", "region")
     assert run_program("fit", *data, *words, "--json", "--quiet", "--verbose") == 0
     run = RunFolder(people.parent / "run")
     before = json.loads(run.settings.read_text())
-    expected = {**KEPT, **BY_ITSELF, "source": str(people), "max_evaluations": 1}
+    once = {"source": str(people), "max_evaluations": 1, "last_look": False}
+    expected = {**KEPT, **BY_ITSELF, **once}
     back = read_request(run, {})
     assert {name: getattr(back, name) for name in KEPT} == expected
     assert before["settings"]["sensitive"] == ["region"]

@@ -7,6 +7,8 @@ by them. A new timing of calls needs a new question.
 
 The k-th look spends risk / 2^k, so all looks together spend at most the risk: even if the next test
 is chosen because earlier looks did *not* pass, a false certificate has at most this probability.
+A *last* look spends all that is left, risk / 2^(k - 1), as all later looks together would: there is
+none after it.
 The count cannot cover a user's choice by printed values, nor a look at the same rows under another
 hash. A run folder carries its looks to other machines; a look there counts here once its folder has
 come back.
@@ -30,27 +32,29 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.certify.walk.carried_looks import CarriedLooks, number_in, unite
-from automl_admm.core.errors import StoreError
+from automl_admm.core.errors import ConfigurationError, Remedy, StoreError
 from automl_admm.core.limits import Limit
 from automl_admm.store.run_folder import write_json
 
 SCHEMA = 1
+LAST = "last"
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
     """The number of a look at its rows, from 1, and its share of the risk.
 
-    A look that may spend all of it, at rows that nobody counts, has the number 0.
+    A last look has no other after it. One at rows that nobody counts has the number 0.
     """
 
     number: int
     risk: float
+    is_last: bool = False
 
     @classmethod
-    def of(cls, number: int, risk: float) -> Look:
+    def of(cls, number: int, risk: float, *, is_last: bool = False) -> Look:
         """Return the look with this number, given the risk of all looks."""
-        return cls(number, risk_of_look(number, risk))
+        return cls(number, risk_of_look(number, risk, is_last=is_last), is_last)
 
     def risk_of(self, limit: Limit) -> float:
         """Return the risk of the test of a limit: by its own confidence, if it has one.
@@ -62,7 +66,7 @@ class Look:
         """
         if limit.confidence is None:
             return self.risk
-        return risk_of_look(self.number, 1.0 - limit.confidence)
+        return risk_of_look(self.number, 1.0 - limit.confidence, is_last=self.is_last)
 
 
 def take_look(  # noqa: PLR0913 - a look, under each hash of its rows, in two ledgers
@@ -75,6 +79,7 @@ def take_look(  # noqa: PLR0913 - a look, under each hash of its rows, in two le
     run: str = "",
     also: Sequence[str] = (),
     carried: CarriedLooks | None = None,
+    is_last: bool = False,
 ) -> Look:
     """Record a look at the rows with this hash in the ledger, and return its share of the risk.
 
@@ -82,7 +87,8 @@ def take_look(  # noqa: PLR0913 - a look, under each hash of its rows, in two le
     The ledger is created if missing, and locked: no two processes get the same look. Looks under
     the hashes in `earlier` were at the same rows and count as well, and so do those under the
     hashes in `also`, under which this one is recorded, too. The looks that a run folder has
-    `carried` here count, and the folder carries this one on.
+    `carried` here count, and the folder carries this one on. There is none after one that
+    `is_last`: that raises a ConfigurationError.
     """
     with _locked(ledger):
         before = _read(ledger)
@@ -93,13 +99,14 @@ def take_look(  # noqa: PLR0913 - a look, under each hash of its rows, in two le
             number = _next_number(content, (rows, *also), earlier, carried)
             when = datetime.now(UTC).isoformat(timespec="seconds")
             look = {"question": question, "risk": risk, "time": when, "run": run, "number": number}
+            look |= {LAST: True} if is_last else {}
             for one in dict.fromkeys((rows, *also)):
                 content["looks"].setdefault(one, []).append(look)
         if content != before:
             write_json(ledger, content)
         if carried is not None:
             carried.keep(_numbered(content, rows, earlier, also))
-    return Look.of(number, risk)
+    return Look.of(number, risk, is_last=is_last)
 
 
 def check_ledger(ledger: Path) -> None:
@@ -166,9 +173,13 @@ def find_look(
     return _number_of(_with_carried(_read(ledger), carried), rows, question, earlier)
 
 
-def risk_of_look(number: int, risk: float) -> float:
-    """Return the risk of the k-th look, risk / 2^k; the sum over all k is the risk."""
-    return float(risk / 2**number)
+def risk_of_look(number: int, risk: float, *, is_last: bool = False) -> float:
+    """Return the risk of the k-th look, risk / 2^k; the sum over all k is the risk.
+
+    A last one has that of all later ones besides, risk / 2^(k - 1). Of looks that nobody counts,
+    with the number 0, each has the risk.
+    """
+    return float(risk / 2 ** (number - is_last if number else 0))
 
 
 def _number_of(
@@ -192,6 +203,11 @@ def _next_number(
     Copies of a folder that were used apart may have given the same number to two looks.
     """
     taken = [look for one in rows for look in content["looks"].get(one, [])]
+    if any(look.get(LAST) for look in taken):
+        raise ConfigurationError(
+            "these data have had their last look: no other certificate can be had on them.",
+            hint=Remedy("Fit on new rows, or without {certify}."),
+        )
     count = _count(content, earlier) + len({look["question"] for look in taken})
     least = 0 if carried is None else carried.least
     return max(count, least, *map(number_in, taken)) + 1

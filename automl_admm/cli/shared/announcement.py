@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from automl_admm.certify.walk.looks import risk_of_look
 from automl_admm.constraints.fitted_groups import say_fitted
 from automl_admm.runs.finish.certified_ensemble import may_be_certified
 from automl_admm.runs.options import FOLDS
@@ -36,11 +35,12 @@ def _announce_proof(prepared: Preparation) -> Iterator[str]:
     is_wanted = prepared.config.ensemble and prepared.config.refit != FOLDS
     if is_wanted and not may_be_certified(prepared):
         yield "a certificate of these limits is of one pipeline: no ensemble ships"
-    look = question.next_look
-    again = f"; look {look} at these data, at {_percent(risk_of_look(look, aside.risk))} of risk"
+    look = question.next_look(aside.risk)
+    which = f"look {look.number} at these data{', the last' if look.is_last else ''}"
+    told = f"; {which}, at {_percent(look.risk)} of risk"
     yield (
         f"{question.count} rows set aside to certify the limits at {_percent(aside.confidence)}"
-        f"{again if look > 1 else ''}"
+        f"{told if look.number > 1 or look.is_last else ''}"
     )
     own = [str(c.limit) for c in prepared.constraints if c.limit.confidence is not None]
     if own:

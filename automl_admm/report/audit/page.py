@@ -93,11 +93,12 @@ def _test(one: Finding, risk: float) -> tuple[Part, ...]:
 
 def _frame(view: RunView, certificate: Certificate) -> Markup:
     tested = "" if certificate.tested is None else f", {certificate.tested} of them counted"
+    last = ", the last" if certificate.is_last_look else ""
     place = f"{certificate.position} of {len(certificate.order)}"
     return facts(
         [
             ("Rows", f"{certificate.rows} set aside before the search{tested}"),
-            ("Look at these data", certificate.look),
+            ("Look at these data", f"{certificate.look}{last}"),
             ("Risk of all looks", numbers.share(certificate.risk)),
             ("Place in the order of the tests", place),
             ("Tested", numbers.moment(certificate.time) if certificate.time else None),

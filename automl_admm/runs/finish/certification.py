@@ -11,7 +11,7 @@ from automl_admm.certify.certificate import Certificate, Price
 from automl_admm.certify.walk.looks import Look, question_of, take_look
 from automl_admm.certify.walk.sequence import Contender, Step, walk
 from automl_admm.certify.walk.verdicts import Finding, judge_in
-from automl_admm.core.errors import DiskFullError, StoreError
+from automl_admm.core.errors import ConfigurationError, DiskFullError, StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.evidence import Evidence
 from automl_admm.core.protocols import Finished
@@ -99,6 +99,7 @@ class Asking:
             [str(one.limit) for one in self.constraints],
             risk,
             f"{question.run} {self.token}",
+            is_last=question.is_last,
         )
         return take_look(
             question.ledger,
@@ -109,6 +110,7 @@ class Asking:
             run=question.way,
             also=question.also,
             carried=question.carried,
+            is_last=question.is_last,
         )
 
 
@@ -137,7 +139,8 @@ def examine(
             return None
         try:
             look = asking.count()
-        except (StoreError, DiskFullError) as problem:  # what was found is not lost for that
+        # What was found is not lost for that.
+        except (StoreError, DiskFullError, ConfigurationError) as problem:
             reason = f"no look could be counted, as {problem.message.rstrip('.')}"
             tests.end_with(contender.key, reason)
             return ()
@@ -197,9 +200,11 @@ def _settled(examined: Examined, tests: WalkFits) -> Examined | Untested:
     return replace(examined, shipped=shipped, finished=finished, evidence=evidence, price=price)
 
 
-def ask(models: Sequence[str], limits: Sequence[str], risk: float, run: str) -> str:
-    """Hash the question of a run: its models in their order, its limits, its risk."""
-    return question_of([*models, run], limits, risk)
+def ask(
+    models: Sequence[str], limits: Sequence[str], risk: float, run: str, *, is_last: bool = False
+) -> str:
+    """Hash the question of a run: its models in their order, its limits, its risk, how it asks."""
+    return question_of([*models, run, *(["last look"] if is_last else [])], limits, risk)
 
 
 def judge_all(
@@ -250,6 +255,7 @@ def certificate_of(
         risk=aside.risk,
         risk_spent=look.risk,
         look=look.number,
+        is_last_look=look.is_last,
         token=examined.token,
         order=tuple(names),
         position=names.index(examined.shipped.contender.name) + 1,

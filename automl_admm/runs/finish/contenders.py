@@ -34,7 +34,7 @@ def contend(
     worth nothing.
     """
     evaluations = [one for one in evaluations if one.one_class is None]
-    look = Look.of(1, aside.risk)
+    look = aside.first_look
     pairs = zip(constraints, aside.examples, strict=True)
     may_decide_more = any(one.allows_undecided for one in constraints)
     if any(is_beyond_proof(*pair, aside, look, may_decide_more=may_decide_more) for pair in pairs):

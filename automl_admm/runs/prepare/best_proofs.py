@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from automl_admm.certify.walk.looks import Look
 from automl_admm.certify.walk.verdicts import Finding, judge_in
 from automl_admm.constraints.expected_evidence import imagine_perfect
 from automl_admm.pipelines.predictions.measured import Table
@@ -37,7 +36,7 @@ def best_proofs(prepared: Preparation) -> tuple[BestProof, ...]:
     aside, question, held_out = prepared.aside, prepared.question, prepared.work.held_out
     if aside is None or question is None or held_out is None:
         return ()
-    look = Look.of(question.next_look, aside.risk)
+    look = question.next_look(aside.risk)
     rows = trial_rows(_tested(held_out, prepared.work.tested))
     seen = imagine_perfect(prepared.constraints, rows)
     return tuple(

@@ -6,7 +6,7 @@ from functools import partial
 
 from automl_admm.certify.certificate import read_certificate
 from automl_admm.certify.walk.carried_looks import CarriedLooks
-from automl_admm.certify.walk.looks import Look, check_ledger
+from automl_admm.certify.walk.looks import check_ledger
 from automl_admm.constraints.dry_run import TrialRows
 from automl_admm.constraints.expected_evidence import imagine, imagine_one_class
 from automl_admm.core.errors import ConfigurationError, Remedy
@@ -37,7 +37,7 @@ def aims_of(
     """Return the limits for the search: tighter ones where a proof needs room."""
     if aside is None or question is None:
         return tuple(constraint.limit for constraint in constraints)
-    return aim(constraints, aside, Look.of(question.next_look, aside.risk))
+    return aim(constraints, aside, question.next_look(aside.risk))
 
 
 def aside_of(constraints: tuple[Constraint, ...], whole: Table, config: RunConfig) -> Aside:
@@ -64,6 +64,7 @@ def _plan(
         config.certify,
         config.certify_fraction,
         has_thresholds=has_thresholds,
+        is_last_look=config.last_look,
     )
     if config.on_infeasible != "raise":
         return aside
@@ -96,7 +97,18 @@ def question_of(known: Known, shared: SharedWork, given: str) -> Question | None
     check_ledger(ledger)
     tested = None if work.tested is None else len(work.tested)
     carried = _carried(config, data)
-    return Question(rows, len(work.held_out.y), ledger, run, data, way, tested, given, carried)
+    return Question(
+        rows=rows,
+        count=len(work.held_out.y),
+        ledger=ledger,
+        run=run,
+        data=data,
+        way=way,
+        tested=tested,
+        given=given,
+        carried=carried,
+        is_last=config.last_look,
+    )
 
 
 def _carried(config: RunConfig, data: str) -> CarriedLooks | None:

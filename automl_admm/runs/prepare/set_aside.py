@@ -57,11 +57,17 @@ class Aside:
     shortfalls: tuple[str, ...] = ()
     impossible: tuple[str, ...] = ()
     has_thresholds: bool = False
+    is_last_look: bool = False
 
     @property
     def risk(self) -> float:
         """The total risk of all looks at the rows set aside."""
         return 1.0 - self.confidence
+
+    @property
+    def first_look(self) -> Look:
+        """The look at rows that had none before."""
+        return Look.of(1, self.risk, is_last=self.is_last_look)
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,8 @@ class Question:
     of the whole course of a run, if a repeated run asks the same; it is empty if it may differ.
     Of the rows `tested` many count, None for all. `given` is the hash of all rows, also those with
     a weight of 0, without their weights: looks at the same rows under other weights count, too.
-    The looks `carried` by the folder of the run count beside those of the ledger.
+    The looks `carried` by the folder of the run count beside those of the ledger. After one that
+    `is_last` there is none.
     """
 
     rows: str
@@ -85,16 +92,16 @@ class Question:
     tested: int | None = None
     given: str = ""
     carried: CarriedLooks | None = None
+    is_last: bool = False
 
     @property
     def also(self) -> tuple[str, ...]:
         """The hashes under which a look is recorded besides that of the data."""
         return (self.given,) if self.given else ()
 
-    @property
-    def next_look(self) -> int:
-        """The number of the coming look, from 1; a repeated run keeps its number."""
-        return expect_look(
+    def next_look(self, risk: float) -> Look:
+        """Return the coming look, given the risk of all; a repeated run keeps its number."""
+        number = expect_look(
             self.ledger,
             self.data,
             self.way,
@@ -102,6 +109,7 @@ class Question:
             also=self.also,
             carried=self.carried,
         )
+        return Look.of(number, risk, is_last=self.is_last)
 
 
 def default_ledger() -> Path:
@@ -117,13 +125,14 @@ def plan_aside(
     fraction: float | None = None,
     *,
     has_thresholds: bool = False,
+    is_last_look: bool = False,
 ) -> Aside:
     """Plan the number of rows to set aside, and name the limits they do not suffice for.
 
     Costs and facts take no rows to test, but they need some to be measured on. Nobody knows yet
     the demand of a limit relative to the baseline.
     """
-    look = Look.of(1, 1.0 - confidence)
+    look = Look.of(1, 1.0 - confidence, is_last=is_last_look)
     demands = [
         Demand(
             constraint.limit,
@@ -142,7 +151,7 @@ def plan_aside(
         if _is_one_number(constraint)
     )
     said, impossible = planned.shortfalls + untested, planned.impossible + untested
-    return Aside(confidence, share, tuple(examples), said, impossible, has_thresholds)
+    return Aside(confidence, share, tuple(examples), said, impossible, has_thresholds, is_last_look)
 
 
 def _is_one_number(constraint: Constraint) -> bool:
@@ -214,7 +223,7 @@ def find_out_of_reach(
 
     `imagine_more` has other examples of a limit: its rows may depend on decisions.
     """
-    look, most = Look.of(1, aside.risk), fraction or LARGEST_FRACTION
+    look, most = aside.first_look, fraction or LARGEST_FRACTION
     for constraint, example in zip(constraints, aside.examples, strict=True):
         limit, seen = constraint.limit, None if example is None else stretch(example, most)
         risk = look.risk_of(limit)

@@ -145,7 +145,7 @@ def verify_run(folder: RunFolder, frame: Any, data: str) -> Verified:
     # Calls are timed with as many threads as they were in the run; that holds for what is loaded.
     with threadpool_limits(threads_each(int(run.settings["workers"]))):
         seen = run.evidence(again.rows, constraints, again.tested)
-    spent = Look.of(certificate.look, run.risk)
+    spent = Look.of(certificate.look, run.risk, is_last=certificate.is_last_look)
     drawn = again.rows if again.tested is None else again.rows.part(list(again.tested))
     stops = stops_before(certificate, again.logged)
     before = judge_again(stops, run.pipeline, drawn, constraints, spent)
@@ -160,7 +160,7 @@ def verify_run(folder: RunFolder, frame: Any, data: str) -> Verified:
         findings,
         (
             *_edited(again),
-            *verify(certificate, _claims(again, order, look), findings),
+            *verify(certificate, _claims(again, order, look, spent), findings),
             *not_passed(before),
         ),
         tuple(judge_calls(constraints, seen, spent)),
@@ -214,7 +214,9 @@ def _refuse_other_order(run: CertifiedRun, table: Table) -> None:
         )
 
 
-def _claims(again: _Again, order: tuple[str, ...] | None, look: int | None) -> dict[str, object]:
+def _claims(
+    again: _Again, order: tuple[str, ...] | None, look: int | None, spent: Look
+) -> dict[str, object]:
     """Return the expected claims of the certificate, as far as they follow from the files."""
     run, certificate = again.run, again.certificate
     claims: dict[str, object] = {
@@ -222,7 +224,7 @@ def _claims(again: _Again, order: tuple[str, ...] | None, look: int | None) -> d
         "rows_sha256": fingerprint(again.rows),
         "rows": len(again.rows.y),
         "risk": run.risk,
-        "risk_spent": Look.of(certificate.look, run.risk).risk,
+        "risk_spent": spent.risk,
         "versions": run.manifest["versions"],
     }
     claims["tested"] = None if again.tested is None else len(again.tested)
@@ -254,7 +256,8 @@ def _order(again: _Again) -> tuple[str, ...] | None:
     classes = again.whole.classes
     is_binary = classes is not None and len(classes) == 2
     given = again.constraints, examples, confidence, fraction
-    aside = plan_aside(*given, has_thresholds=is_binary)
+    is_last = again.certificate.is_last_look
+    aside = plan_aside(*given, has_thresholds=is_binary, is_last_look=is_last)
     return tuple(one.name for one in contend(again.before_the_walk, again.constraints, aside))
 
 
@@ -267,7 +270,9 @@ def _look(again: _Again, carried: CarriedLooks | None = None) -> int | None:
     ledger = default_ledger() if said is None else Path(said)
     searched = run_of(run.content["data"]["sha256"], int(run.settings["seed"]))
     limits = [str(constraint.limit) for constraint in again.constraints]
-    asked = ask(certificate.order, limits, run.risk, f"{searched} {certificate.token}")
+    way = f"{searched} {certificate.token}"
+    is_last = certificate.is_last_look
+    asked = ask(certificate.order, limits, run.risk, way, is_last=is_last)
     earlier = (certificate.rows_sha256,)
     return find_look(ledger, certificate.data_sha256, asked, earlier=earlier, carried=carried)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from automl_admm.certify.walk.carried_looks import CarriedLooks
 from automl_admm.certify.walk.looks import (
     Look,
     count_looks,
@@ -18,7 +19,8 @@ from automl_admm.certify.walk.looks import (
     risk_of_look,
     take_look,
 )
-from automl_admm.core.errors import StoreError
+from automl_admm.core.errors import ConfigurationError, StoreError
+from automl_admm.core.limits import Limit
 
 
 def test_every_look_at_the_same_rows_has_half_of_the_last(tmp_path: Path) -> None:
@@ -43,6 +45,38 @@ def test_looks_count_under_each_hash_of_the_same_rows(tmp_path: Path) -> None:
 
 def test_all_looks_together_spend_no_more_than_the_risk() -> None:
     assert sum(risk_of_look(number, 0.05) for number in range(1, 60)) <= 0.05
+    for last in range(1, 6):
+        before = sum(risk_of_look(number, 0.05) for number in range(1, last))
+        assert before + risk_of_look(last, 0.05, is_last=True) == pytest.approx(0.05)
+
+
+def test_a_last_look_spends_all_that_is_left_and_none_comes_after_it(tmp_path: Path) -> None:
+    ledger = tmp_path / "looks.json"
+    assert take_look(ledger, "rows", "only", 0.05, is_last=True) == Look(1, 0.05, is_last=True)
+    assert take_look(ledger, "others", "first", 0.05) == Look(1, 0.025)
+    last = take_look(ledger, "others", "second", 0.05, also=["given"], is_last=True)
+    assert last == Look(2, 0.025, is_last=True)
+    sure = Limit("fpr", 0.1, confidence=0.99)
+    assert last.risk_of(sure) == pytest.approx(0.005)
+    before = ledger.read_bytes()
+    for rows, also in (("rows", []), ("others", []), ("weighted", ["given"])):
+        for ask in (take_look, expect_look):
+            more = ("another", 0.05) if ask is take_look else ("another",)
+            with pytest.raises(ConfigurationError, match="have had their last look"):
+                ask(ledger, rows, *more, also=also)
+    assert take_look(ledger, "others", "second", 0.05, also=["given"], is_last=True) == last
+    assert take_look(ledger, "others", "first", 0.05) == Look(1, 0.025)
+    assert ledger.read_bytes() == before
+
+
+def test_a_last_look_goes_with_the_run_folder(tmp_path: Path) -> None:
+    here, there, folder = (tmp_path / name for name in ("here.json", "there.json", "looks.json"))
+    carried = CarriedLooks(folder)
+    take_look(here, "rows", "only", 0.05, carried=carried, is_last=True)
+    with pytest.raises(ConfigurationError, match="have had their last look"):
+        take_look(there, "rows", "another", 0.05, carried=carried)
+    with pytest.raises(ConfigurationError, match="have had their last look"):
+        expect_look(there, "rows", "", carried=carried)
 
 
 def test_the_same_question_is_no_new_look(tmp_path: Path) -> None:

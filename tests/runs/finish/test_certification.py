@@ -10,7 +10,7 @@ import pytest
 
 from automl_admm.certify.bounds.row_counts import stretch
 from automl_admm.certify.plan.power import half_width
-from automl_admm.certify.walk.looks import Look
+from automl_admm.certify.walk.looks import Look, take_look
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.evidence import Evidence, Fact, Gap, Rate
 from automl_admm.core.limits import Limit
@@ -178,7 +178,31 @@ def test_the_best_that_passes_ships(tmp_path: Path) -> None:
     assert found.shipped.contender.key == "good"
     assert found.shipped.is_certified
     assert found.look is not None
-    assert (found.look.number, asked.next_look) == (1, 1)
+    assert (found.look.number, asked.next_look(0.05).number) == (1, 1)
+
+
+def test_a_last_look_tests_at_the_whole_risk(tmp_path: Path) -> None:
+    # So many of 500 are within 10 % at a risk of 0.05, and not at 0.025.
+    log, seen = [evaluation("only", 0.3, 0.02)], {"only": Rate(38, 500)}
+    for is_last in (False, True):
+        asked = replace(question(tmp_path / str(is_last)), is_last=is_last)
+        asked.ledger.parent.mkdir()
+        planned = replace(aside(MIDDLING), is_last_look=is_last)
+        found = examine(log, (FPR,), planned, asked, fitter(asked.ledger.parent, seen))
+        assert isinstance(found, Examined)
+        assert found.shipped.is_certified == is_last
+        assert found.look == Look.of(1, planned.risk, is_last=is_last)
+
+
+def test_a_last_look_that_others_took_meanwhile_tests_nothing(tmp_path: Path) -> None:
+    asked = replace(question(tmp_path), is_last=True)
+    take_look(asked.ledger, asked.data, "of another process", 0.05, is_last=True)
+    log, seen = [evaluation("only", 0.3, 0.02)], {"only": Rate(0, 500)}
+    found = examine(log, (FPR,), aside(MIDDLING), asked, fitter(tmp_path, seen))
+    assert isinstance(found, Examined)
+    assert not found.shipped.is_certified
+    assert found.why_untested is not None
+    assert "have had their last look" in found.why_untested
 
 
 def test_the_walk_ends_at_the_first_that_does_not_pass(tmp_path: Path) -> None:
@@ -204,7 +228,7 @@ def test_without_a_fit_nothing_was_examined_and_the_look_counts(tmp_path: Path) 
     assert found == Untested(
         "evaluation #1 was not tested: it could not be fitted on all rows (timeout)"
     )
-    assert replace(asked, way="").next_look == 2
+    assert replace(asked, way="").next_look(0.05).number == 2
 
 
 def test_a_run_made_again_is_no_new_look_but_one_that_may_go_another_way_is(tmp_path: Path) -> None:
@@ -215,15 +239,15 @@ def test_a_run_made_again_is_no_new_look_but_one_that_may_go_another_way_is(tmp_
         found = examine(log, (FPR,), aside(MIDDLING), asked, fitter(tmp_path / folder, seen))
         assert isinstance(found, Examined)
         assert found.look is not None
-        assert (found.look.number, asked.next_look) == (1, 1), number
+        assert (found.look.number, asked.next_look(0.05).number) == (1, 1), number
     another = question(tmp_path, way="")
     for number, folder in enumerate(("three", "four")):
         (tmp_path / folder).mkdir()
         fit = fitter(tmp_path / folder, {"only": None})
-        assert another.next_look == 2 + number
+        assert another.next_look(0.05).number == 2 + number
         examine(log, (FPR,), aside(MIDDLING), another, fit)
-        assert another.next_look == 3 + number
-    assert question(tmp_path).next_look == 1
+        assert another.next_look(0.05).number == 3 + number
+    assert question(tmp_path).next_look(0.05).number == 1
 
 
 def test_a_fact_outside_is_never_certified(tmp_path: Path) -> None:
@@ -362,7 +386,7 @@ def test_a_walk_over_models_of_one_class_takes_no_look(tmp_path: Path) -> None:
     assert isinstance(found, Untested)
     assert "it gives them all one class" in found.reason
     assert not asked.ledger.exists()
-    assert asked.next_look == 1
+    assert asked.next_look(0.05).number == 1
 
 
 def test_without_a_ledger_the_model_ships_untested(tmp_path: Path) -> None:
