@@ -65,8 +65,8 @@ def make_splits(
     if cv is None:
         most = ROWS_FOR_HOLDOUT_IN_LIMITS if in_limits else ROWS_FOR_HOLDOUT
         return kinds.by_default(groups, seed, most)
-    # True is an integer to Python, and a text an iterable.
-    if isinstance(cv, bool | str):
+    # True is an integer to Python, a text an iterable, and a class has the methods of its objects.
+    if isinstance(cv, bool | str | type):
         raise _unusable(cv)
     if isinstance(cv, int | np.integer):
         splits = kinds.folds(int(cv), seed)

@@ -15,6 +15,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_value
 from automl_admm.core.protocols import Store
 from automl_admm.core.results import EvaluationResult
+from automl_admm.core.returned_evidence import as_number
 from automl_admm.core.run import RunResult
 from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.core.structure.pipeline_space import content_hash, keyed
@@ -218,7 +219,7 @@ def check_cheap(cheap: Cheap, names: Sequence[str]) -> None:
 def _measure_values(
     space: SearchSpace, function: Callable[[dict[str, Any]], float], candidate: Candidate
 ) -> float:
-    return float(function(space.values(candidate)))
+    return as_number(function(space.values(candidate)))
 
 
 def _text(space: SearchSpace, candidate: Candidate) -> str:
@@ -227,8 +228,8 @@ def _text(space: SearchSpace, candidate: Candidate) -> str:
 
 def _number(value: Any) -> float:
     try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
+        return as_number(value)
+    except (TypeError, OverflowError):
         raise InvalidOutcome(
             f"the objective returned {say_value(value)} where a number is due"
         ) from None

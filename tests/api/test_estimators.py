@@ -384,6 +384,8 @@ def test_a_black_box_with_a_time_limit_runs_in_children() -> None:
 def test_a_black_box_that_returns_no_number_is_explained() -> None:
     with pytest.raises(NoSuccessError, match="returned 'much' where a number is due"):
         minimize(lambda values: "much", SPACE, max_evaluations=3)
+    with pytest.raises(NoSuccessError, match=r"returned '0\.5' where a number is due"):
+        minimize(lambda values: "0.5", SPACE, max_evaluations=3)
     with pytest.raises(NoSuccessError, match="returned no 'weight'"):
         minimize(lambda values: 1.0, SPACE, constraints=["weight <= 3"], max_evaluations=3)
     with pytest.raises(NoSuccessError, match="a Series is taken for the loss alone"):

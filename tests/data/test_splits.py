@@ -127,7 +127,10 @@ def test_pairs_of_row_numbers_are_used_as_they_are():
 
 @pytest.mark.parametrize(
     "cv",
-    [0, 1, -3, True, 0.0, 1.0, 1.5, "four", object(), [], [[0, 1]], [([0.5], [1])], [([], [1])]],
+    [
+        *(0, 1, -3, True, 0.0, 1.0, 1.5, "four", object(), KFold, PredefinedSplit),
+        *([], [[0, 1]], [([0.5], [1])], [([], [1])]),
+    ],
 )
 def test_what_makes_no_splits_is_refused(cv):
     with pytest.raises(ConfigurationError):
