@@ -197,6 +197,10 @@ class FallbackWarning(UserWarning):
     """No time to evaluate anything: the model of `fit` is a makeshift."""
 
 
+class FrozenModelWarning(UserWarning):
+    """A loaded model was told to fit, and stays as it is."""
+
+
 class LimitWarning(UserWarning):
     """A limit that nobody seems to mean, that these rows cannot prove, or that new rows broke."""
 

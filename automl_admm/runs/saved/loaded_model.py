@@ -13,7 +13,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from automl_admm.constraints.unknown_groups import warn_of_unknown_groups
-from automl_admm.core.errors import FallbackWarning, LimitWarning, VersionWarning
+from automl_admm.core.errors import (
+    FallbackWarning,
+    FrozenModelWarning,
+    LimitWarning,
+    VersionWarning,
+)
 from automl_admm.data.later_rows import warn_of_later_rows
 from automl_admm.data.python_rows import plain_target
 from automl_admm.pipelines.default_outputs import default_outputs
@@ -24,6 +29,14 @@ from automl_admm.runs.finish.model_versions import tell_versions
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.store.run_folder import RunFolder
 
+# Cross-validation would give one fitted model its own rows, and call that a score of unseen ones.
+STAYS = (
+    "fit changes nothing: a model that `load` returns stays as its run has fitted it, and what "
+    "scores it after this, such as cross-validation, may do so on rows that it has learned from. "
+    "To fit anew take {kind}, or pipeline.py in the folder of the run; to keep the model as it is "
+    "inside another estimator, sklearn.frozen.FrozenEstimator(model)."
+)
+
 
 class LoadedModel(BaseEstimator):  # type: ignore[misc]
     """A fitted model of a run, with the schema of its table.
@@ -32,6 +45,8 @@ class LoadedModel(BaseEstimator):  # type: ignore[misc]
     scikit-learn object in it, `description` the content of `model.json`, and `rows` brings a table
     to the form that the pipeline was fitted on. It is fitted for good: `fit` changes nothing.
     """
+
+    _search: str
 
     def __init__(self, pipeline: Any, rows: TrainedRows, description: Mapping[str, Any]) -> None:
         self.pipeline = pipeline
@@ -49,7 +64,8 @@ class LoadedModel(BaseEstimator):  # type: ignore[misc]
         return len(self.rows.columns)
 
     def fit(self, X: Any, y: Any = None) -> LoadedModel:  # noqa: ARG002
-        """Change nothing, as in scikit-learn's `FrozenEstimator`: the model is fitted."""
+        """Change nothing, as in scikit-learn's `FrozenEstimator`, and warn of it."""
+        warnings.warn(STAYS.format(kind=self._search), FrozenModelWarning, stacklevel=2)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -96,6 +112,8 @@ class LoadedClassifier(ClassifierMixin, LoadedModel):  # type: ignore[misc]
     A row that it leaves undecided has the label None.
     """
 
+    _search = "AutoMLClassifier"
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the decided rows; NaN if there are none."""
         labels = plain_target(y, hint="Score the other rows.")
@@ -121,6 +139,8 @@ class LoadedClassifier(ClassifierMixin, LoadedModel):  # type: ignore[misc]
 
 class LoadedRegressor(RegressorMixin, LoadedModel):  # type: ignore[misc]
     """A fitted regressor of a run; `score` is R²."""
+
+    _search = "AutoMLRegressor"
 
 
 def load(folder: str | PathLike[str]) -> LoadedClassifier | LoadedRegressor:

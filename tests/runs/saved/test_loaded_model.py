@@ -13,11 +13,25 @@ import pytest
 import skops.io
 from program import run_python
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import StackingClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.inspection import permutation_importance
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    TunedThresholdClassifierCV,
+    cross_val_score,
+)
 
 import automl_admm
 from automl_admm import AutoMLClassifier, AutoMLRegressor
-from automl_admm.core.errors import DataError, LimitWarning, NewValuesWarning, StoreError
+from automl_admm.core.errors import (
+    DataError,
+    FrozenModelWarning,
+    LimitWarning,
+    NewValuesWarning,
+    StoreError,
+)
 
 SEARCH = {
     "grammar": "tiny",
@@ -129,9 +143,33 @@ def test_scikit_learn_takes_it_for_fitted(kept: Path) -> None:
     model, rows = automl_admm.load(kept), people()
     assert is_classifier(model)
     assert clone(model) is model
-    assert model.fit(rows, labels(rows)) is model
     found = permutation_importance(model, rows, labels(rows), n_repeats=2, random_state=0)
     assert dict(zip(rows, found.importances_mean, strict=True))["flag"] > 0
+
+
+def test_fit_changes_nothing_and_says_so(kept: Path) -> None:
+    model, rows = automl_admm.load(kept), people()
+    before = model.predict(rows).tolist()
+    with pytest.warns(FrozenModelWarning, match="To fit anew take AutoMLClassifier") as caught:
+        assert model.fit(rows, labels(rows)[::-1]) is model
+    assert [Path(one.filename).name for one in caught] == [Path(__file__).name]
+    assert model.predict(rows).tolist() == before
+    with pytest.warns(FrozenModelWarning, match="on rows that it has learned from"):
+        cross_val_score(model, rows, labels(rows), cv=2)
+
+
+def test_estimators_that_keep_a_fitted_model_as_it_is_hear_no_warning(kept: Path) -> None:
+    model, rows = automl_admm.load(kept), people()
+    frozen = FrozenEstimator(model)
+    around = [
+        frozen,
+        CalibratedClassifierCV(frozen, cv=2),
+        FixedThresholdClassifier(frozen, threshold=0.4, pos_label="yes"),
+        TunedThresholdClassifierCV(model, cv="prefit", refit=False),
+        StackingClassifier([("model", model)], cv="prefit"),
+    ]
+    for one in around:
+        assert set(one.fit(rows, labels(rows)).predict(rows)) <= {"no", "yes"}
 
 
 def test_it_comes_back_in_a_new_process(kept: Path, tmp_path: Path) -> None:
