@@ -22,7 +22,7 @@ from automl_admm.data.plain_types import (
     plain_missing,
     with_columns,
 )
-from automl_admm.data.python_tables import as_table
+from automl_admm.data.python_tables import as_table, refuse_nested
 from automl_admm.data.table_schema import Schema, content_of, schema_of
 
 KEEP_KNOWN = "Remove those rows first: keep = ~pandas.isna(y); fit(X[keep], y[keep])."
@@ -42,7 +42,18 @@ def plain_rows(X: Any) -> Any:
     if not isinstance(X, Sequence) or isinstance(X, str):
         return X
     # Text, bytes and objects: of the rest numpy has kept the numbers.
-    return _of_objects(X) if exact_array(X).dtype.kind in "USO" else X
+    return _of_objects(X) if _array_of(X).dtype.kind in "USO" else X
+
+
+def _array_of(rows: Sequence[Any]) -> Any:
+    try:
+        array = exact_array(rows)
+    except ValueError:
+        refuse_nested(rows)
+        raise
+    if array.ndim > 2:
+        refuse_nested(rows)
+    return array
 
 
 def _check_levels(X: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import DataError
+from automl_admm.core.messages import say_value
 from automl_admm.data.exact_arrays import frame_of_arrow, of_polars, polars_values
 
 TABLES = "Give a frame of pandas or polars, a numpy array, or a list of rows."
@@ -65,6 +66,28 @@ def _refuse_rows(rows: Sequence[Any]) -> None:
             f"(from 0) has {lengths[other]}.",
             hint="Write None where a value is missing.",
         )
+
+
+def refuse_nested(rows: Sequence[Any]) -> None:
+    """Raise for a row without cells, and for a cell of several values: numpy names neither."""
+    for place, row in enumerate(rows):
+        if not _has_several(row):
+            raise DataError(
+                f"row {place} (from 0) of X is {say_value(row)}, no list of values.",
+                hint="Give a list for each row, as in [[1.5, 'a'], [2.5, 'b']].",
+            )
+        for column, cell in enumerate(row):
+            if _has_several(cell):
+                raise DataError(
+                    f"row {place} (from 0) of X: column {column} (from 0) holds {say_value(cell)}, "
+                    "and a cell has one value.",
+                    hint="Give each of its values a column of its own.",
+                )
+
+
+def _has_several(value: Any) -> bool:
+    is_sequence = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+    return is_sequence or getattr(value, "ndim", 0) > 0
 
 
 def _dense(frame: Any) -> Any:

@@ -106,11 +106,32 @@ def test_a_frame_of_sparse_columns_becomes_dense_unless_it_is_huge(
         (np.array([(1.0, 2)], dtype=[("a", float), ("b", int)]), "X is an array of records"),
         ([{"a": 1}, {"a": 2}], "X is a list of dicts, no table"),
         ([[1, 2], [3]], r"different lengths: row 0 has 2 values, row 1 \(from 0\) has 1"),
+        (
+            [[1.5, 2], [3, [4]]],
+            r"row 1 \(from 0\) of X: column 1 \(from 0\) holds \[4\], and a cell",
+        ),
+        ([["a", (3, 4)]] * 2, r"row 0 .+ column 1 \(from 0\) holds \(3, 4\), and a cell has one"),
+        (
+            [[[1], [2]], [[3], [4]]],
+            r"row 0 .+ column 0 \(from 0\) holds \[1\], .+ a column of its own",
+        ),
+        ([[1, np.arange(2)]] * 2, r"row 0 .+ column 1 \(from 0\) holds array\(\[0, 1\]\)"),
+        (
+            [[1, 2], None],
+            r"row 1 \(from 0\) of X is None, no list of values\. Give a list for each",
+        ),
     ],
 )
 def test_what_is_no_table_is_named_in_one_line(given: Any, says: str) -> None:
     with pytest.raises(DataError, match=says) as told:
         AutoMLClassifier(**QUICK).fit(given, [0, 1])
+    assert "\n" not in str(told.value)
+
+
+def test_rows_to_predict_with_a_list_in_a_cell_are_refused_in_one_line() -> None:
+    search = AutoMLClassifier(**QUICK).fit([[place, place % 3] for place in range(40)], [0, 1] * 20)
+    with pytest.raises(DataError, match=r"row 1 .+ column 0 \(from 0\) holds \[3, 4\]") as told:
+        search.predict([[1, 2], [[3, 4], 5]])
     assert "\n" not in str(told.value)
 
 

@@ -114,6 +114,7 @@ def test_the_same_rows_in_another_form_are_the_same(kept: Path, turn: object) ->
         (lambda rows: rows.loc[0], "a Series of shape (5,), and no table"),
         (lambda rows: rows.assign(age="old"), "row 0 (from 0): column 'age' holds 'old'"),
         (lambda rows: rows.assign(code=7), "column 'code' holds 7"),
+        (lambda _: [[30, [1, 2], True, "7", "S"]], "column 1 (from 0) holds [1, 2], and a cell"),
         (lambda rows: pd.concat([rows, rows["age"]], axis=1), "two columns are named 'age'"),
     ],
 )
