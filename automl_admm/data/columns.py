@@ -326,12 +326,17 @@ def check_columns(frame: Any, expected: Sequence[str]) -> Any:
     The order is restored, unknown columns are left out, and missing values become NaN; a missing
     column raises.
     """
-    check_names(frame.columns, expected)
+    check_names(frame.columns, expected, frame.index.names)
     return plain_missing(frame[list(expected)])
 
 
-def check_names(found: Sequence[str], expected: Sequence[str]) -> None:
-    """Raise if an expected column is missing; the hint has the name that may be meant, or all."""
+def check_names(
+    found: Sequence[str], expected: Sequence[str], index: Sequence[object] = ()
+) -> None:
+    """Raise if an expected column is missing; the hint has the name that may be meant, or all.
+
+    `index` has the names of the table's index, in which the column may be.
+    """
     names, wanted = set(found), set(expected)
     missing = [name for name in expected if name not in names]
     if missing:
@@ -340,6 +345,8 @@ def check_names(found: Sequence[str], expected: Sequence[str]) -> None:
         listed = ", ".join(f"'{name}'" for name in missing[:5])
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
         hint = nearest(missing[0], others) or _list_columns(found)
+        if missing[0] in map(str, index):
+            hint = f"'{missing[0]}' is the index of the table: reset_index() makes it a column."
         raise DataError(f"columns are missing: {listed}{more}.", hint=hint)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from automl_admm.data.pandas_metadata import Part, with_index_columns
 from automl_admm.data.plain_types import FIRST_INEXACT, inferred, is_rounded, with_columns
 
 
@@ -60,9 +61,15 @@ def exact_records(records: Sequence[Mapping[str, Any]]) -> Any:
     return frame
 
 
-def frame_of_arrow(table: Any, **options: Any) -> Any:
-    """Return a table of Arrow as a frame; its own way there makes floats beside gaps."""
-    table = _without_views(table)
+def frame_of_arrow(
+    table: Any, asked: Collection[str] = (), part: Part | None = None, **options: Any
+) -> Any:
+    """Return a table of Arrow as a frame; its own way there makes floats beside gaps.
+
+    An index of pandas is a column if its name is among those `asked` for. `part` has the places of
+    the rows if they are not all of a file.
+    """
+    table = with_index_columns(_without_views(table), asked, part)
     exact = {
         field.name: column.to_pandas(integer_object_nulls=True).to_numpy()
         for field, column in zip(table.schema, table.columns, strict=True)

@@ -58,6 +58,37 @@ def test_what_was_found_is_told_on_stderr(run: Run, tmp_path: Path) -> None:
     assert predicted.out.startswith("prediction,")
 
 
+@pytest.mark.parametrize("index", ["half", "buys", "shop", "at"])
+def test_an_index_of_pandas_is_read_where_the_run_knows_its_name(index: str, run: Run) -> None:
+    frame = people().assign(shop=[f"s{i // 4}" for i in range(240)], at=range(240))
+    frame.to_parquet("whole.parquet", index=False)
+    frame.set_index(index).to_parquet("indexed.parquet")
+    assert run("fit", "whole.parquet", *SEARCH, "--group", "shop", "--sensitive", "at").code == 0
+    for command in (("predict", "--keep", "shop"), ("evaluate",)):
+        read = [
+            run(command[0], "out", path, *command[1:])
+            for path in ("whole.parquet", "indexed.parquet")
+        ]
+        assert read[0] == read[1]
+    resumed = run("resume", "out", "indexed.parquet", "--max-evaluations", "+1", "-q")
+    assert resumed.code == 0, resumed.err
+
+
+def test_an_index_that_is_named_is_learned_from_and_another_is_told(
+    run: Run, tmp_path: Path
+) -> None:
+    people().set_index("half").to_parquet("t.parquet")
+    told = "t.parquet: index 'half' (no column, unless an option names it)\n"
+    fitted = run("fit", "t.parquet", *SEARCH)
+    assert told in fitted.err
+    assert "half" not in json.loads((tmp_path / "out" / "model.json").read_text())["columns"]
+    assert run("predict", "out", "t.parquet").err == ""
+    fitted = run("fit", "t.parquet", *SEARCH, "--out", "named", "--column", "half=number")
+    assert fitted.code == 0, fitted.err
+    assert told not in fitted.err
+    assert "half" in json.loads((tmp_path / "named" / "model.json").read_text())["columns"]
+
+
 def test_what_the_user_says_of_the_file_holds_when_the_run_goes_on(
     run: Run, tmp_path: Path
 ) -> None:

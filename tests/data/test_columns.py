@@ -156,6 +156,12 @@ def test_a_missing_column_is_named_with_the_nearest():
         check_columns(pd.DataFrame({"a": [1]}), ["a", *"bcdefgh"])
 
 
+def test_a_column_that_is_the_index_is_told_as_such():
+    frame = pd.DataFrame({"age": [2], "income": [3]}).set_index("income")
+    with pytest.raises(DataError, match=r"missing: 'income'\. 'income' is the index of the table"):
+        check_columns(frame, ["income", "age"])
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "Float64", "object"])
 def test_infinite_numbers_of_any_width_are_refused_by_name(dtype):
     for value in (np.inf, -np.inf):

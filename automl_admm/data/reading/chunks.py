@@ -63,7 +63,7 @@ def read_chunks(
             tell_found(options, plain, dialect)
             chunks = _of_csv(plain.path, dialect, schema, keep)
         elif form == PARQUET:
-            chunks = _of_parquet(plain.path, schema, keep)
+            chunks = _of_parquet(plain.path, schema, keep, options)
         else:
             chunks = iter([whole_chunk(plain, schema, keep, options)])
         is_empty = True
@@ -180,9 +180,12 @@ def _is_open(source: Path, dialect: Dialect, schema: Schema) -> bool:
         )
 
 
-def _of_parquet(source: Path, schema: Schema, keep: Sequence[str]) -> Iterator[Chunk]:
+def _of_parquet(
+    source: Path, schema: Schema, keep: Sequence[str], options: FileOptions
+) -> Iterator[Chunk]:
     first, place, schema = 0, place_of(source, PARQUET), _settled(source, schema)
-    for frame in row_batches(source, rows_at_a_time(len(schema.columns) + len(keep))):
+    most = rows_at_a_time(len(schema.columns) + len(keep))
+    for frame in row_batches(source, most, options.asked):
         named = frame.set_axis(list(map(str, frame.columns)), axis=1).reset_index(drop=True)
         check_kept(list(named.columns), keep)
         rows = with_gaps_by_texts(with_text_names(named), schema)

@@ -38,6 +38,11 @@ class FileOptions:
     known: Collection[str] | None = None
     exact: Collection[str] = ()
 
+    @property
+    def asked(self) -> frozenset[str]:
+        """The names of columns that the user gave, or that training had."""
+        return frozenset(self.sole).union(self.known or ())
+
 
 NO_OPTIONS = FileOptions()
 

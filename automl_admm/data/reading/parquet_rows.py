@@ -1,4 +1,7 @@
-"""Rows of a Parquet file: all, those there is the time for, or the same ones again."""
+"""Rows of a Parquet file: all, those there is the time for, or the same ones again.
+
+An index of pandas is a column if its name is among those `asked` for.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +30,15 @@ def _open(source: Path) -> Any:
     return ParquetFile(source, buffer_size=1 << 20)
 
 
-def all_rows(source: Path) -> Any:
+def all_rows(source: Path, asked: Collection[str] = ()) -> Any:
     """Read a file as a whole."""
     with _open(source) as file:
-        return frame_of_arrow(file.read())
+        return frame_of_arrow(file.read(), asked)
 
 
-def rows_in_time(source: Path, is_late: Callable[[], bool]) -> tuple[Any, int, list[Piece]]:
+def rows_in_time(
+    source: Path, is_late: Callable[[], bool], asked: Collection[str] = ()
+) -> tuple[Any, int, list[Piece]]:
     """Read batches from all row groups until the deadline.
 
     Return a frame, the number of rows of the file, and the places of the frame's rows. A row group
@@ -43,7 +48,7 @@ def rows_in_time(source: Path, is_late: Callable[[], bool]) -> tuple[Any, int, l
     with _open(source) as file:
         if _must_be_seen(file.metadata) and _is_tall(file):
             with ordinary_pages():
-                return _by_columns(file, is_late)
+                return _by_columns(file, is_late, asked)
         found, was_late = [], False
         for piece, batch in _batches(file, evenly(_groups(file))):
             found.append((piece, batch))
@@ -54,8 +59,7 @@ def rows_in_time(source: Path, is_late: Callable[[], bool]) -> tuple[Any, int, l
             found = [_beginning(piece, batch) for piece, batch in found]
         # In the order of the file, as a later reader gets them: splits depend on it.
         found.sort(key=lambda pair: pair[0])
-        frame = _frame(file, [batch for _, batch in found])
-        return frame, file.metadata.num_rows, [piece for piece, _ in found]
+        return _frame(file, found, asked), file.metadata.num_rows, [piece for piece, _ in found]
 
 
 def _must_be_seen(metadata: Any) -> bool:
@@ -81,7 +85,9 @@ def _is_tall(file: Any) -> bool:
     return file.metadata.num_rows >= TALL and is_flat and not any("." in name for name in names)
 
 
-def _by_columns(file: Any, is_late: Callable[[], bool]) -> tuple[Any, int, list[Piece]]:
+def _by_columns(
+    file: Any, is_late: Callable[[], bool], asked: Collection[str]
+) -> tuple[Any, int, list[Piece]]:
     """Read a file that must be seen, one column at a time; keep a part of each batch if it is late.
 
     Decoding all columns side by side takes twice the memory, and touching it costs more processor
@@ -97,7 +103,9 @@ def _by_columns(file: Any, is_late: Callable[[], bool]) -> tuple[Any, int, list[
         pieces = [_thinned(batch) for piece in pieces for batch in _in_batches(piece)]
         table = pa.concat_tables([table.slice(begin, end - begin) for begin, end in pieces])
     # The frame takes the memory of the columns over, one after the other.
-    return frame_of_arrow(table, split_blocks=True, self_destruct=True), rows, pieces
+    part = (pieces, rows)
+    frame = frame_of_arrow(table, asked, part, split_blocks=True, self_destruct=True)
+    return frame, rows, pieces
 
 
 def _in_batches(piece: Piece) -> Iterator[Piece]:
@@ -106,7 +114,7 @@ def _in_batches(piece: Piece) -> Iterator[Piece]:
         yield begin, min(begin + BATCH, piece[1])
 
 
-def rows_again(source: Path, pieces: Sequence[Piece]) -> Any:
+def rows_again(source: Path, pieces: Sequence[Piece], asked: Collection[str] = ()) -> Any:
     """Read these rows of a file."""
     with _open(source) as file:
         groups = [g for g in _groups(file) if any(_overlap(g, piece) for piece in pieces)]
@@ -117,7 +125,7 @@ def rows_again(source: Path, pieces: Sequence[Piece]) -> Any:
                 if first < last:
                     batches.append(((first, last), batch.slice(first - begin, last - first)))
         batches.sort(key=lambda pair: pair[0])
-        return _frame(file, [batch for _, batch in batches])
+        return _frame(file, batches, asked)
 
 
 def text_batches(source: Path, names: Collection[str], rows: int) -> Iterator[Any]:
@@ -131,7 +139,7 @@ def text_batches(source: Path, names: Collection[str], rows: int) -> Iterator[An
             if field.name in names and (_is_text(field.type) or types.is_dictionary(field.type))
         ]
         for batch in file.iter_batches(batch_size=rows, columns=texts) if texts else ():
-            yield batch.to_pandas()
+            yield batch.to_pandas(ignore_metadata=True)  # an index is a column here
 
 
 def _is_text(kind: Any) -> bool:
@@ -140,12 +148,15 @@ def _is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def row_batches(source: Path, rows: int) -> Iterator[Any]:
+def row_batches(source: Path, rows: int, asked: Collection[str] = ()) -> Iterator[Any]:
     """Return frames with at most so many rows, in the order of the file."""
+    begin = 0
     with _open(source) as file:
         for batch in file.iter_batches(batch_size=rows):
-            if len(batch):
-                yield _frame(file, [batch])
+            end = begin + len(batch)
+            if end > begin:
+                yield _frame(file, [((begin, end), batch)], asked)
+            begin = end
 
 
 def _overlap(one: Piece, other: Piece) -> bool:
@@ -183,9 +194,11 @@ def _of_group(file: Any, number: int, begin: int) -> Iterator[tuple[Piece, Any]]
         begin += len(batch)
 
 
-def _frame(file: Any, batches: Sequence[Any]) -> Any:
+def _frame(file: Any, found: Sequence[tuple[Piece, Any]], asked: Collection[str]) -> Any:
     import pyarrow as pa
 
+    batches = [batch for _, batch in found]
+    part = ([piece for piece, _ in found], file.metadata.num_rows)
     table = pa.Table.from_batches(batches, schema=batches[0].schema)
     # Batches lose pandas' own types, such as categories, with the metadata.
-    return frame_of_arrow(table.replace_schema_metadata(file.schema_arrow.metadata))
+    return frame_of_arrow(table.replace_schema_metadata(file.schema_arrow.metadata), asked, part)

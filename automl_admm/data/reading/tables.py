@@ -5,7 +5,7 @@ Mistakes in a file are found here, with their line, before anything is trained o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -76,8 +76,9 @@ def read_plain(plain: PlainFile, manner: Manner) -> Any:
     form = format_of(plain.path)
     if form == CSV:
         return read_csv_table(plain, find_dialect(plain.path, manner.asked), manner)
-    frame = read_typed(plain.path, form, manner.schema, manner.rows)
-    tell_found(manner.options, plain, names_found(plain.path, form, manner.asked))
+    frame = read_typed(plain.path, form, manner.schema, manner.rows, manner.asked.asked)
+    names = names_found(plain.path, form, manner.asked)
+    tell_found(manner.options, plain, names, index_left_out(frame, manner.asked))
     return finished(frame, plain.path, manner, place_of(plain.path, form))
 
 
@@ -113,9 +114,18 @@ def names_found(path: Path, form: str, options: FileOptions) -> Dialect:
     return replace(COMMAS, unique=unique)
 
 
-def tell_found(options: FileOptions, plain: PlainFile, dialect: Dialect = COMMAS) -> None:
+def index_left_out(frame: Any, options: FileOptions) -> Iterator[str]:
+    """Tell the names of an index of pandas in a table to learn from: nobody asked for them."""
+    for name in frame.index.names if options.known is None else ():
+        if name is not None:
+            yield f"index '{name}' (no column, unless an option names it)"
+
+
+def tell_found(
+    options: FileOptions, plain: PlainFile, dialect: Dialect = COMMAS, more: Iterable[str] = ()
+) -> None:
     """Tell what was found in a file if it is not plain."""
-    found = (*plain.found, *dialect.tell())
+    found = (*plain.found, *dialect.tell(), *more)
     if found:
         options.tell(f"{plain.name}: {', '.join(found)}")
 

@@ -32,6 +32,7 @@ from automl_admm.data.reading.plain_files import (
 from automl_admm.data.reading.shares import MEGABYTE, Share, share_of_pieces, written_out
 from automl_admm.data.reading.tables import (
     Manner,
+    index_left_out,
     names_found,
     read_csv_table,
     read_plain,
@@ -155,7 +156,7 @@ def _read_typed(
     """Read rows of a format that knows its types; raise IrregularError to read all of them."""
     is_late = time_left.clock(FEEDING)
     if form == PARQUET and plain.is_whole:
-        frame, rows, pieces = rows_in_time(plain.path, is_late)
+        frame, rows, pieces = rows_in_time(plain.path, is_late, options.asked)
         share = share_of_pieces(plain.source_size, pieces, rows)
     elif form in (ARFF, JSON_LINES):
         table = line_table(plain.path, form)
@@ -167,7 +168,8 @@ def _read_typed(
         raise IrregularError
     if frame.empty:
         raise IrregularError
-    tell_found(options, plain, names_found(plain.path, form, options))
+    names = names_found(plain.path, form, options)
+    tell_found(options, plain, names, index_left_out(frame, options))
     return without_infinities(with_text_names(frame), options.exact), share
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,11 +24,15 @@ NAMES = {PARQUET: "Parquet", FEATHER: "Feather"}
 
 
 def read_typed(
-    source: Path, form: str, schema: Schema | None = None, pieces: Sequence[Piece] | None = None
+    source: Path,
+    form: str,
+    schema: Schema | None = None,
+    pieces: Sequence[Piece] | None = None,
+    asked: Collection[str] = (),
 ) -> Any:
-    """Read a table, or these pieces of it."""
+    """Read a table, or these pieces of it; an index of pandas only if its name is `asked` for."""
     if form in NAMES:
-        frame = _read_arrow(source, form, pieces)
+        frame = _read_arrow(source, form, pieces, asked)
     elif form == JSON_ARRAY:
         table, records = read_array(source)
         frame = table.frame(records)
@@ -64,11 +68,14 @@ def texts_of(schema: Schema | None) -> list[str]:
     return [str(column.name) for column in columns if column.holds in ("text", "other")]
 
 
-def _read_arrow(source: Path, form: str, pieces: Sequence[Piece] | None) -> Any:
+def _read_arrow(
+    source: Path, form: str, pieces: Sequence[Piece] | None, asked: Collection[str]
+) -> Any:
     try:
         if pieces is not None:
-            return parquet_rows.rows_again(source, pieces)
-        return parquet_rows.all_rows(source) if form == PARQUET else _feather_rows(source)
+            return parquet_rows.rows_again(source, pieces, asked)
+        read = parquet_rows.all_rows if form == PARQUET else _feather_rows
+        return read(source, asked)
     except ImportError as problem:
         raise DataError(
             f"{source}: reading {NAMES[form]} needs pyarrow.",
@@ -81,10 +88,10 @@ def _read_arrow(source: Path, form: str, pieces: Sequence[Piece] | None) -> Any:
         raise DataError(message, hint=hint) from problem
 
 
-def _feather_rows(source: Path) -> Any:
+def _feather_rows(source: Path, asked: Collection[str]) -> Any:
     from pyarrow import feather
 
-    return frame_of_arrow(feather.read_table(source, memory_map=False))
+    return frame_of_arrow(feather.read_table(source, memory_map=False), asked)
 
 
 def with_text_names(frame: Any) -> Any:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from automl_admm.data.reading import parquet_rows, timed_reading
-from automl_admm.data.reading.parquet_rows import rows_in_time
+from automl_admm.data.reading.parquet_rows import rows_again, rows_in_time
 from automl_admm.data.reading.shares import read_share, share_of_pieces
 from automl_admm.data.reading.tables import read_table
 from automl_admm.data.reading.timed_reading import read_again, read_in_time
@@ -113,14 +113,32 @@ def test_columns_one_by_one_are_the_batches_side_by_side(
     make(np.arange(2000)).to_parquet(path, row_group_size=900)
     frame, rows, pieces = rows_in_time(path, lambda: is_late)
     monkeypatch.setattr(parquet_rows, "TALL", 0)
-    again, rows_again, pieces_again = rows_in_time(path, lambda: is_late)
+    again, rows_seen, pieces_again = rows_in_time(path, lambda: is_late)
     pd.testing.assert_frame_equal(frame, again)
     size = path.stat().st_size
     shares = [share_of_pieces(size, one, rows) for one in (pieces, pieces_again)]
     assert shares[0] == shares[1]
     assert (shares[0] is not None) is is_late
-    assert rows == rows_again == 2000
+    assert rows == rows_seen == 2000
     assert 0 < len(again) < 2000 or not is_late
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+@pytest.mark.parametrize("tall", [0, 10_000])
+@pytest.mark.parametrize("is_range", [False, True])
+def test_an_index_that_is_asked_for_is_a_column_of_all_batches(
+    is_range: bool, is_late: bool, tall: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, row = tmp_path / "indexed.parquet", np.arange(2000)
+    frame = pd.DataFrame({"id": row * 7, "x": row / 3})
+    index = pd.RangeIndex(0, 14_000, 7) if is_range else pd.Index(list(row * 7)).repeat(1)
+    frame[["x"]].set_index(index.rename("id")).to_parquet(path, row_group_size=900)
+    monkeypatch.setattr(parquet_rows, "TALL", tall)
+    found, _, pieces = rows_in_time(path, lambda: is_late, ("id",))
+    assert (found["id"] == (found["x"] * 21).round()).all()
+    assert found["id"].tolist() == rows_again(path, pieces, ("id",))["id"].tolist()
+    batches = [batch["id"] for batch in parquet_rows.row_batches(path, 300, {"id"})]
+    assert pd.concat(batches).tolist() == frame["id"].tolist()
 
 
 def test_two_columns_of_one_name_are_never_read_by_it(tmp_path: Path) -> None:

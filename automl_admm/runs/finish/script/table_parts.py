@@ -15,6 +15,7 @@ import re
 import zipfile
 import zlib
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +67,9 @@ def read_file(
     """Read a file by its content, cells as they stand there."""
     content = unpacked(path.read_bytes())
     if content.startswith(b"PAR1"):
-        return parquet_in(content), lambda row: f"{path}, row {row + 1}"
+        return parquet_in(content, columns), lambda row: f"{path}, row {row + 1}"
     if content.startswith((b"ARROW1", b"FEA1")):
-        return feather_in(content), lambda row: f"{path}, row {row + 1}"
+        return feather_in(content, columns), lambda row: f"{path}, row {row + 1}"
     text = decoded(content, manner)
     if ARFF_START.match(text):
         if "arff" not in more:
@@ -87,18 +88,18 @@ def read_file(
     return read_csv(path, text, columns, missing, manner)
 
 
-def parquet_in(content: bytes) -> Any:
-    """Return the table of a Parquet file."""
+def parquet_in(content: bytes, columns: Collection[str]) -> Any:
+    """Return the table of a Parquet file, with these columns though they may be its index."""
     from pyarrow import parquet
 
-    return frame_of_arrow(parquet.read_table(io.BytesIO(content)))
+    return frame_of_arrow(parquet.read_table(io.BytesIO(content)), columns)
 
 
-def feather_in(content: bytes) -> Any:
-    """Return the table of a Feather file."""
+def feather_in(content: bytes, columns: Collection[str]) -> Any:
+    """Return the table of a Feather file, with these columns though they may be its index."""
     from pyarrow import feather
 
-    return frame_of_arrow(feather.read_table(io.BytesIO(content)))
+    return frame_of_arrow(feather.read_table(io.BytesIO(content)), columns)
 
 
 def unpacked(content: bytes) -> bytes:
