@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 KEY = b"pandas"
+# An index without a name.
+NAMELESS = re.compile(r"__index_level_\d+__")
 # The rows of a table in its file from a number to another one, and the number of rows of the file.
 Part = tuple[Sequence[tuple[int, int]], int]
 
@@ -16,7 +19,8 @@ Part = tuple[Sequence[tuple[int, int]], int]
 def with_index_columns(table: Any, asked: Collection[str], part: Part | None = None) -> Any:
     """Return a table of Arrow in which an index is a column if its name is asked for.
 
-    Without that pandas makes it the index of the frame again.
+    Without that pandas makes it the index of the frame again. Metadata that pandas cannot use are
+    left out: other programs change the columns, and not what is said of them.
     """
     metadata = dict(table.schema.metadata or {})
     if KEY not in metadata:
@@ -28,7 +32,15 @@ def with_index_columns(table: Any, asked: Collection[str], part: Part | None = N
         rest = [one for one in index if one not in wanted]
         said = json.dumps({**json.loads(metadata[KEY]), "index_columns": rest}).encode()
         changed = changed.replace_schema_metadata({**metadata, KEY: said})
-    return changed
+    if _is_usable(changed.schema):
+        return changed
+    del metadata[KEY]
+    left = [
+        name
+        for name in table.column_names
+        if (NAMELESS.fullmatch(name) or name in index) and name not in wanted
+    ]
+    return changed.replace_schema_metadata(metadata).drop_columns(left)
 
 
 def _index_in(written: bytes) -> list[Any]:
@@ -63,3 +75,12 @@ def _range_of(one: Any) -> range | None:
         return range(one["start"], one["stop"], one["step"])
     except (KeyError, TypeError, ValueError):
         return None
+
+
+def _is_usable(schema: Any) -> bool:
+    """Return True if pandas can use the metadata; a table without rows tells."""
+    try:
+        schema.empty_table().to_pandas()
+    except Exception:  # noqa: BLE001 - stale metadata may fail anywhere in pandas and Arrow
+        return False
+    return True

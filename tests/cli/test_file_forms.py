@@ -89,6 +89,22 @@ def test_an_index_that_is_named_is_learned_from_and_another_is_told(
     assert "half" in json.loads((tmp_path / "named" / "model.json").read_text())["columns"]
 
 
+def test_a_damaged_parquet_file_is_refused_in_one_line_by_every_command(
+    run: Run, tmp_path: Path
+) -> None:
+    people().to_parquet("t.parquet")
+    assert run("fit", "t.parquet", *SEARCH).code == 0
+    content = (tmp_path / "t.parquet").read_bytes()
+    (tmp_path / "cut.parquet").write_bytes(content[: len(content) // 2])
+    (tmp_path / "zeros.parquet").write_bytes(content[:4] + bytes(60) + content[64:])
+    for name in ("cut.parquet", "zeros.parquet"):
+        for command in (("predict", "out"), ("evaluate", "out"), ("inspect",)):
+            refused = run(*command, name)
+            assert refused.code == 3
+            assert refused.err.startswith(f"error: {name} is no readable Parquet file: ")
+            assert refused.err.count("\n") == 1
+
+
 def test_what_the_user_says_of_the_file_holds_when_the_run_goes_on(
     run: Run, tmp_path: Path
 ) -> None:

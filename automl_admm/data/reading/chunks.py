@@ -28,7 +28,7 @@ from automl_admm.data.reading.formats import CSV, PARQUET, format_of, without_ro
 from automl_admm.data.reading.parquet_rows import row_batches, text_batches
 from automl_admm.data.reading.plain_files import PlainFile, plain_file
 from automl_admm.data.reading.tables import Manner, read_plain, tell_found, without_infinities
-from automl_admm.data.reading.typed_tables import place_of, with_text_names
+from automl_admm.data.reading.typed_tables import place_of, readable, with_text_names
 from automl_admm.data.table_schema import Schema
 
 # So many cells are held at a time, and the encoders may make some times as many of them.
@@ -183,15 +183,22 @@ def _is_open(source: Path, dialect: Dialect, schema: Schema) -> bool:
 def _of_parquet(
     source: Path, schema: Schema, keep: Sequence[str], options: FileOptions
 ) -> Iterator[Chunk]:
-    first, place, schema = 0, place_of(source, PARQUET), _settled(source, schema)
+    with readable(source, PARQUET):
+        schema = _settled(source, schema)
+    first, place = 0, place_of(source, PARQUET)
     most = rows_at_a_time(len(schema.columns) + len(keep))
-    for frame in row_batches(source, most, options.asked):
+    for frame in _batches(source, most, options):
         named = frame.set_axis(list(map(str, frame.columns)), axis=1).reset_index(drop=True)
         check_kept(list(named.columns), keep)
         rows = with_gaps_by_texts(with_text_names(named), schema)
         here = partial(_later, place, first)
         yield Chunk(without_infinities(conform(rows, schema, here)), named[list(keep)], here)
         first += len(named)
+
+
+def _batches(source: Path, rows: int, options: FileOptions) -> Iterator[Any]:
+    with readable(source, PARQUET):
+        yield from row_batches(source, rows, options.asked)
 
 
 def _settled(source: Path, schema: Schema) -> Schema:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import DataError
+from automl_admm.core.messages import reason_of
 from automl_admm.data.conforming import Place, with_gaps_by_texts
 from automl_admm.data.exact_arrays import frame_of_arrow
 from automl_admm.data.plain_types import plain_missing
@@ -71,20 +73,26 @@ def texts_of(schema: Schema | None) -> list[str]:
 def _read_arrow(
     source: Path, form: str, pieces: Sequence[Piece] | None, asked: Collection[str]
 ) -> Any:
-    try:
+    with readable(source, form):
         if pieces is not None:
             return parquet_rows.rows_again(source, pieces, asked)
         read = parquet_rows.all_rows if form == PARQUET else _feather_rows
         return read(source, asked)
+
+
+@contextmanager
+def readable(source: Path, form: str) -> Iterator[None]:
+    """Raise what goes wrong in this block as an error of a Parquet or Feather file."""
+    try:
+        yield
     except ImportError as problem:
         raise DataError(
             f"{source}: reading {NAMES[form]} needs pyarrow.",
             hint="pip install 'automl-admm[parquet]'",
         ) from problem
     except (OSError, ValueError) as problem:
-        reason = str(problem).rstrip(".")
         hint = "It looks like text: if it is CSV, name it .csv." if is_text(source) else None
-        message = f"{source} is no readable {NAMES[form]} file: {reason}."
+        message = f"{source} is no readable {NAMES[form]} file: {reason_of(problem)}"
         raise DataError(message, hint=hint) from problem
 
 
