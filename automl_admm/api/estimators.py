@@ -51,7 +51,7 @@ from automl_admm.data.python_rows import (
 from automl_admm.data.unique_names import with_unique_names
 from automl_admm.execution.server.early_server import started_early
 from automl_admm.pipelines.default_outputs import default_outputs
-from automl_admm.pipelines.labels import accuracy_of_decided, leaves_undecided
+from automl_admm.pipelines.labels import accuracy_of_decided, check_scored, leaves_undecided
 from automl_admm.plugins.records import LearningTask
 from automl_admm.runs.cancelling import cancellers
 from automl_admm.runs.config import RunConfig, count_workers
@@ -329,6 +329,7 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
         It decides all rows unless a limit such as `abstain <= 5 %` lets it leave some.
         """
         labels = plain_target(y, hint="Score the other rows.")
+        check_scored(labels, self.classes_)
         if not leaves_undecided(self.best_pipeline_):
             return float(super().score(X, labels, sample_weight))
         return accuracy_of_decided(self.predict(X), labels, sample_weight)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
 
-from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.core.messages import say_value
 
+DATES = (np.datetime64, np.timedelta64, datetime, timedelta)
 SHOWN = 12  # labels in a message
 # The number of a row that a model leaves undecided; its label is None.
 UNDECIDED = -1
@@ -85,6 +87,38 @@ def accuracy_of_decided(told: Any, y: Any, weights: Any = None) -> float:
     return float(accuracy_score(column_or_1d(y)[decided], known, sample_weight=counted))
 
 
+def check_scored(y: Any, classes: Any) -> None:
+    """Raise if none of the labels to be compared with predictions is a class of the model.
+
+    Text is no number: scikit-learn cannot compare both, and calls other words an accuracy of 0.
+    Some labels may be none of the classes, as a rare one in a fold.
+    """
+    found = _keys(y)
+    if not found or not found.keys().isdisjoint(_keys(classes)):
+        return
+    raise DataError(
+        f"none of the labels to score is a class of the model: they are {_say(found)}, and its "
+        f"classes are {_say(classes)}.",
+        hint="Give them in the words and the type of training.",
+    )
+
+
+def _say(labels: Collection[Any]) -> str:
+    shown = ", ".join(map(say_value, list(labels)[:SHOWN]))
+    return f"{shown}, …" if len(labels) > SHOWN else shown
+
+
+def _keys(labels: Any) -> dict[Any, None]:
+    """Return the labels in their order, dates of all units as one text."""
+    values = np.asarray(labels).ravel()
+    is_plain = values.dtype.kind not in "mM"
+    return dict.fromkeys(map(_key, values.tolist() if is_plain else values))
+
+
+def _key(label: Any) -> Any:
+    return text_of(label) if isinstance(label, DATES) else label
+
+
 def sorted_order(classes: Any) -> Any:
     """Return the places that sort labels: scikit-learn's order of classes."""
     return np.argsort(classes)
@@ -97,7 +131,7 @@ def sorted_texts(classes: Any) -> list[str]:
 
 def text_of(label: Any) -> str:
     """Return a label as files have it: a date in one form, whatever its unit and type."""
-    if isinstance(label, np.datetime64 | np.timedelta64 | datetime | timedelta):
+    if isinstance(label, DATES):
         import pandas as pd
 
         is_moment = isinstance(label, np.datetime64 | datetime)

@@ -65,6 +65,8 @@ def test_labels_that_fit_takes_as_objects_are_scored_as_well(labels: np.ndarray)
     assert search.score(FRAME, labels.astype(object)) == search.score(FRAME, labels)
     with pytest.raises(DataError, match=r"missing in 1 of .*Score the other rows"):
         search.score(FRAME, np.array([None, *labels[1:]], dtype=object))
+    with pytest.raises(DataError, match="none of the labels to score is a class of the model"):
+        search.score(FRAME, labels.astype(str))
 
 
 def test_importances_take_labels_in_a_column() -> None:

@@ -17,8 +17,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from automl_admm import AutoMLClassifier
 from automl_admm.cli.main import main
 from automl_admm.constraints.group_classifier import GroupThresholdClassifier
-from automl_admm.core.errors import ConfigurationError
-from automl_admm.pipelines.labels import list_labels, number_classes
+from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.pipelines.labels import check_scored, list_labels, number_classes
 from automl_admm.runs.finish.model_file import load_model
 from automl_admm.store.run_folder import RunFolder
 
@@ -205,3 +205,41 @@ def test_a_message_lists_twelve_labels_at_most_and_in_one_line() -> None:
     assert list_labels(["a\nb", "c"]) == r"'a\nb', 'c'"
     assert list_labels([str(number) for number in range(12)]).endswith(", '11'")
     assert list_labels([str(number) for number in range(13)]).endswith(", '11', …")
+
+
+DAYS = pd.to_datetime(["2020-01-31", "2020-02-01"])
+
+
+@pytest.mark.parametrize(
+    ("given", "classes"),
+    [
+        (["b", "c"], ["a", "b"]),
+        ([1.0, 5.0], [0, 1]),
+        ([True], [0, 1]),
+        (pd.Series([0, 1], dtype="category"), [0.0, 1.0]),
+        (np.array([[1], [0]]), [0, 1]),
+        (DAYS.to_numpy().astype("datetime64[ns]"), DAYS.to_numpy().astype("datetime64[s]")),
+        (pd.Series(DAYS.tz_localize("UTC")), np.array(DAYS.tz_localize("UTC"), dtype=object)),
+        ([], [0, 1]),
+    ],
+)
+def test_labels_with_a_class_of_the_model_can_be_scored(given: Any, classes: Any) -> None:
+    check_scored(given, np.asarray(classes))
+
+
+@pytest.mark.parametrize(
+    ("given", "classes", "said"),
+    [
+        (["0", "1"], [0, 1], r"they are '0', '1', and its classes are 0, 1\. Give them"),
+        ([1, 0, 1], ["0", "1"], "they are 1, 0, and its classes are '0', '1'"),
+        (["True", "False"], [False, True], "they are 'True', 'False', .* are False, True"),
+        (["Yes"], np.array(["no", "yes"], dtype=object), "they are 'Yes', .* 'no', 'yes'"),
+        (range(20), ["a"], "9, 10, 11, …, and its classes are 'a'"),
+    ],
+)
+def test_labels_without_one_class_of_the_model_are_no_accuracy_of_zero(
+    given: Any, classes: Any, said: str
+) -> None:
+    with pytest.raises(DataError, match=said) as raised:
+        check_scored(given, np.asarray(classes))
+    assert "\n" not in str(raised.value)

@@ -22,7 +22,7 @@ from automl_admm.core.errors import (
 from automl_admm.data.later_rows import warn_of_later_rows
 from automl_admm.data.python_rows import plain_target
 from automl_admm.pipelines.default_outputs import default_outputs
-from automl_admm.pipelines.labels import accuracy_of_decided, leaves_undecided
+from automl_admm.pipelines.labels import accuracy_of_decided, check_scored, leaves_undecided
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.finish.model_mark import tell_mark
 from automl_admm.runs.finish.model_versions import tell_versions
@@ -117,6 +117,7 @@ class LoadedClassifier(ClassifierMixin, LoadedModel):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the decided rows; NaN if there are none."""
         labels = plain_target(y, hint="Score the other rows.")
+        check_scored(labels, self.classes_)
         if not leaves_undecided(self.pipeline):
             return float(super().score(X, labels, sample_weight))
         return accuracy_of_decided(self.predict(X), labels, sample_weight)

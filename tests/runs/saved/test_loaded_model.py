@@ -148,6 +148,13 @@ def test_scikit_learn_takes_it_for_fitted(kept: Path) -> None:
     assert dict(zip(rows, found.importances_mean, strict=True))["flag"] > 0
 
 
+def test_labels_of_another_type_are_refused_in_a_line_by_score(kept: Path) -> None:
+    model, rows = automl_admm.load(kept), people()
+    for other in (labels(rows) == "yes", labels(rows).str.upper()):
+        with pytest.raises(DataError, match=r"none of the labels .* classes are 'no', 'yes'\."):
+            model.score(rows, other)
+
+
 def test_fit_changes_nothing_and_says_so(kept: Path) -> None:
     model, rows = automl_admm.load(kept), people()
     before = model.predict(rows).tolist()
