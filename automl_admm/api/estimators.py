@@ -35,6 +35,7 @@ from automl_admm.api.taking_in import (
 )
 from automl_admm.constraints.unknown_groups import warn_of_unknown_groups
 from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.messages import say_count
 from automl_admm.data.columns import check_labels
 from automl_admm.data.ingest.reporting import table_of
 from automl_admm.data.later_rows import warn_of_later_rows
@@ -129,7 +130,9 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         prepared = prepare_given(config, given)
         rows, columns = given.rows.shape
         with progress:
-            progress.say(f"{rows} rows, {columns} columns, {prepared.task}")
+            progress.say(
+                f"{say_count(rows, 'row')}, {say_count(columns, 'column')}, {prepared.task}"
+            )
             for line in prepared.reused.lines:
                 progress.say(line)
             outcome = run_pipelines(prepared)

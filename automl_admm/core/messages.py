@@ -47,6 +47,15 @@ def say_value(value: object) -> str:
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
 
 
+def say_count(number: int, thing: str) -> str:
+    """Return a number of things in words.
+
+    >>> say_count(1, "row"), say_count(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def say_error(error: BaseException, limit: int = LONGEST_ERROR) -> str:
     """Return the kind and the text of an exception on one line, without a full stop.
 

@@ -30,6 +30,7 @@ from automl_admm.core.decisions import (
     plain_values,
 )
 from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.messages import say_count
 
 # Names of `decisions` stand here, too: a space is imported with its parts.
 __all__ = [
@@ -118,7 +119,7 @@ class Parameter:
             return "values stand behind an integer or a category"
         count = int(self.high) - int(self.low) + 1
         if len(self.values) != count:
-            return f"it has {len(self.values)} values for {count} numbers"
+            return f"it has {say_count(len(self.values), 'value')} for {say_count(count, 'number')}"
         return None
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.core.errors import DataError, Remedy
+from automl_admm.core.messages import say_count
 from automl_admm.core.space import Array
 
 Rows = NDArray[np.intp]
@@ -109,10 +110,12 @@ def cluster_folds(grouped: Clustered, count: int, seed: int) -> tuple[tuple[Rows
     free = len(grouped.free)
     if free < count:
         fixed = int(grouped.fixed.sum())
-        more = f" ({fixed} more hold all rows of a class, and are always learned from)"
+        more_hold = "1 more holds" if fixed == 1 else f"{fixed} more hold"
+        more = f" ({more_hold} all rows of a class, to be learned from always)"
         fewer = "Ask for fewer folds in {cv}, or leave" if count > 2 else "Leave"
         raise DataError(
-            f"{free} groups to search on do not fill {count} folds{more if fixed else ''}.",
+            f"{say_count(free, 'group')} to search on cannot fill {count} folds"
+            f"{more if fixed else ''}.",
             hint=Remedy(
                 f"{fewer} out {{groups}}, or hold out fewer rows (--test-size).",
                 python=f"{fewer} out {{groups}}.",
@@ -131,7 +134,7 @@ def cluster_holdout(grouped: Clustered, fraction: float, seed: int) -> tuple[Row
     """Return about this share of the rows as the second part, in whole groups."""
     if len(grouped.free) - (0 if grouped.fixed.any() else 1) < 1:
         raise DataError(
-            f"{len(grouped.counts)} groups cannot be parted: no group can be held out.",
+            f"{say_count(len(grouped.counts), 'group')} cannot be parted: none can be held out.",
             hint=Remedy("Every group is on one side. Leave out {groups}, or give more of them."),
         )
     part = grouped.deal([1 - fraction, fraction], seed)
@@ -153,8 +156,8 @@ def random_holdout(clusters: Any, classes: Any, fraction: float, seed: int) -> t
     aside = np.isin(clusters, np.random.default_rng(seed).permutation(groups)[:count])
     if groups < 2 or len(np.unique(classes[~aside])) < len(np.unique(classes)):
         raise DataError(
-            f"there can be no certificate: {groups} groups cannot be parted by chance so that the "
-            "search has all classes.",
+            f"there can be no certificate: {say_count(groups, 'group')} cannot be parted by chance "
+            "so that the search has all classes.",
             hint=Remedy("Leave out {certify}, or {groups} if rows are independent."),
         )
     return np.flatnonzero(~aside), np.flatnonzero(aside)

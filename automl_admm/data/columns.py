@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from automl_admm.core.errors import DataError, nearest
-from automl_admm.core.messages import say_value
+from automl_admm.core.messages import say_count, say_value
 from automl_admm.data.plain_types import FIRST_INEXACT, plain_missing
 from automl_admm.plugins.records import LearningTask
 
@@ -45,7 +45,9 @@ def check_target(y: Any, task: LearningTask) -> None:
     """Raise if nothing can be learned from a target: too few rows, one value, no numbers."""
     values = _series(y)
     if len(values) < 2:
-        raise DataError(f"the target has {len(values)} rows.", hint="At least 2 are needed.")
+        raise DataError(
+            f"the target has {say_count(len(values), 'row')}.", hint="At least 2 are needed."
+        )
     refuse_in_target(values.isna(), "the target is missing")
     if task == "classification":
         _check_classes(values)

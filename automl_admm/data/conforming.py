@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import DataError
-from automl_admm.core.messages import say_value
+from automl_admm.core.messages import say_count, say_value
 from automl_admm.data.plain_types import (
     FIRST_INEXACT,
     exact_whole,
@@ -246,7 +246,7 @@ def refuse_cells(column: Any, bad: Any, held: str, hint: str, place: Place) -> N
         return
     shown = say_value(column.iloc[int(rows[0])])
     shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…"
-    more = f" (and {len(rows) - 1} more rows)" if len(rows) > 1 else ""
+    more = f" (and {say_count(len(rows) - 1, 'more row')})" if len(rows) > 1 else ""
     raise DataError(
         f"{place(int(rows[0]))}: column '{column.name}' holds {shown}{more}, and held {held} in "
         "training.",

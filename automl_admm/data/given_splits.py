@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.core.errors import ConfigurationError, DataError, Remedy
-from automl_admm.core.messages import say_value
+from automl_admm.core.messages import say_count, say_value
 from automl_admm.data.row_roles import NO_ROLES, Roles
 
 Rows = NDArray[np.intp]
@@ -34,7 +34,8 @@ def refuse_row_numbers(cv: Any, left_out: int, *, sets_aside: bool, is_part: boo
     if not (isinstance(cv, Sequence | Iterator) or hasattr(cv, "test_fold")) or isinstance(cv, str):
         return
     if left_out:
-        reason = f"{left_out} rows of weight 0 are left out"
+        rows_are = "1 row of weight 0 is" if left_out == 1 else f"{left_out} rows of weight 0 are"
+        reason = f"{rows_are} left out"
     elif sets_aside:
         reason = "rows are set aside for a certificate"
     elif is_part:
@@ -109,7 +110,7 @@ def check_sides(splits: Sequence[Split], roles: Roles, cv: Any) -> None:
             both := np.intersect1d(roles.clusters[train], roles.clusters[valid])
         ):
             raise ConfigurationError(
-                f"{where} has {len(both)} groups on both sides.",
+                f"{where} has {say_count(len(both), 'group')} on both sides.",
                 hint=Remedy("Give {cv} a number of folds.", python="Use GroupKFold or its like."),
             )
         if roles.times is not None and roles.times[train].max() > roles.times[valid].min():

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import DataError
-from automl_admm.core.messages import say_value
+from automl_admm.core.messages import say_count, say_value
 from automl_admm.data.exact_arrays import frame_of_arrow, of_polars, polars_values
 
 TABLES = "Give a frame of pandas or polars, a numpy array, or a list of rows."
@@ -62,8 +62,8 @@ def _refuse_rows(rows: Sequence[Any]) -> None:
     other = next((place for place, length in enumerate(lengths) if length != lengths[0]), None)
     if other is not None and len(lengths) == len(rows):
         raise DataError(
-            f"the rows of X have different lengths: row 0 has {lengths[0]} values, row {other} "
-            f"(from 0) has {lengths[other]}.",
+            f"the rows of X have different lengths: row 0 has {say_count(lengths[0], 'value')}, "
+            f"row {other} (from 0) has {lengths[other]}.",
             hint="Write None where a value is missing.",
         )
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.core.errors import DataError, Remedy, suggest
-from automl_admm.core.messages import say_value
+from automl_admm.core.messages import say_count, say_value
 from automl_admm.core.space import Array
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.distinct_values import find_distinct
@@ -205,7 +205,8 @@ def _series(value: Any, name: str, target: Any) -> Any:
         )
     rows = np.asarray(target).shape[:1]
     if (len(values),) != rows:
-        raise DataError(f"{name} has {len(values)} rows, and y has {rows[0] if rows else 'none'}.")
+        found, wanted = say_count(len(values), "row"), rows[0] if rows else "none"
+        raise DataError(f"{name} has {found}, and y has {wanted}.")
     column = pd.Series(values).reset_index(drop=True)
     return column if column.name is not None else column.rename(name)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from automl_admm.core.errors import DataError, suggest
+from automl_admm.core.messages import say_count
 from automl_admm.data.exact_arrays import exact_array, of_polars
 from automl_admm.data.plain_types import inferred_columns
 from automl_admm.data.python_tables import as_table
@@ -42,7 +43,7 @@ def as_frame(given: Any, rows: int) -> Any:
     else:
         frame = _of_array(exact_array(given))
     if len(frame) != rows:
-        raise DataError(f"sensitive_features has {len(frame)} rows, and X has {rows}.")
+        raise DataError(f"sensitive_features has {say_count(len(frame), 'row')}, and X has {rows}.")
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.core.errors import ConfigurationError, DataError, Remedy
-from automl_admm.core.messages import say_value
+from automl_admm.core.messages import say_count, say_value
 from automl_admm.data.cluster_splits import (
     Clustered,
     cluster_folds,
@@ -182,7 +182,7 @@ def _classes(y: Any, task: LearningTask) -> Rows:
     if len(y) < 2:
         more = "; if others are held out, hold out fewer (--test-size)."
         hint = Remedy(f"At least 2 are needed{more}", python="At least 2 are needed.")
-        raise DataError(f"{len(y)} rows to search on cannot be split.", hint=hint)
+        raise DataError(f"{say_count(len(y), 'row')} to search on cannot be split.", hint=hint)
     if task == "regression":
         return np.zeros(len(y), dtype=np.intp)
     return np.asarray(pd.factorize(np.asarray(y), use_na_sentinel=False)[0], dtype=np.intp)
@@ -215,11 +215,12 @@ def _folds(classes: Rows, strata: Rows, count: int, seed: int) -> tuple[Split, .
     alone = np.bincount(classes)[classes] == 1
     dealt = _shuffled(np.flatnonzero(~alone), strata, seed)
     if len(dealt) < count:
-        alone_too = f" ({alone.sum()} more are alone in their class, and are always learned from)"
+        more_are = "1 more is" if alone.sum() == 1 else f"{alone.sum()} more are"
+        alone_too = f" ({more_are} alone in a class, to be learned from always)"
         more = alone_too if alone.any() else ""
         fewer = "Ask for fewer folds in {cv}, or give" if count > 2 else "Give"
         raise DataError(
-            f"{len(dealt)} rows to search on do not fill {count} folds{more}.",
+            f"{say_count(len(dealt), 'row')} to search on cannot fill {count} folds{more}.",
             hint=Remedy(
                 f"{fewer} more rows: hold out fewer (--test-size).", python=f"{fewer} more rows."
             ),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.core.errors import DataError, Remedy
+from automl_admm.core.messages import say_count
 
 Rows = NDArray[np.intp]
 
@@ -52,8 +53,8 @@ def _cuts(ordered: Any, shares: Any) -> Rows:
 
 
 def _few_moments(times: Any, what: str) -> DataError:
-    moments = len(np.unique(times))
+    moments = say_count(len(np.unique(times)), "moment")
     return DataError(
-        f"rows of {moments} moments do not fill {what}: rows of one moment stay together.",
+        f"rows of {moments} do not fill {what}: rows of one moment stay together.",
         hint=Remedy("Ask for fewer folds in {cv}, or leave out {time}."),
     )

@@ -69,7 +69,9 @@ class NewGaps:
         for _, name in sorted(many, key=lambda pair: (-pair[0], pair[1]))[:MOST_TOLD]:
             yield self._line(name)
         if len(many) > MOST_TOLD:
-            yield f"{len(many) - MOST_TOLD} more columns are empty more often than in training."
+            rest = len(many) - MOST_TOLD
+            told = "1 more column is" if rest == 1 else f"{rest} more columns are"
+            yield f"{told} empty more often than in training."
 
     def _more(self, name: str) -> float:
         before = int(self.trained[name]["empty"]) / self.trained_rows

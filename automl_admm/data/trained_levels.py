@@ -88,7 +88,9 @@ class NewLevels:
         for _, name in sorted(many, key=lambda pair: (-pair[0], pair[1]))[:MOST_TOLD]:
             yield self._line(name, self.counts[name])
         if len(many) > MOST_TOLD:
-            yield f"{len(many) - MOST_TOLD} more columns hold values that no training row had."
+            rest = len(many) - MOST_TOLD
+            told = "1 more column holds" if rest == 1 else f"{rest} more columns hold"
+            yield f"{told} values that no training row had."
 
     @staticmethod
     def _line(name: str, count: _Count) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.messages import say_count
 from automl_admm.core.run import RunInfo
 from automl_admm.progress.displays import Display, NoDisplay, display_for
 from automl_admm.progress.run_so_far import RunSoFar, line_of
@@ -78,7 +79,7 @@ class Progress:
         """Remember the run and its earlier evaluations."""
         self.so_far.begin(info)
         if info.known:
-            self.say(f"goes on after {len(info.known)} evaluations")
+            self.say(f"goes on after {say_count(len(info.known), 'evaluation')}")
 
     def evaluation_started(self, number: int, text: str) -> None:
         """Show it as running."""

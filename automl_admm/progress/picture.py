@@ -12,6 +12,7 @@ from rich.text import Text
 
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
+from automl_admm.core.messages import say_count
 from automl_admm.core.run import RunInfo
 from automl_admm.progress.limit_words import tell_value
 from automl_admm.progress.run_so_far import RunSoFar, Strain, in_words
@@ -125,7 +126,9 @@ def _limits(so_far: RunSoFar, frame: Frame) -> Iterator[Text]:
     for strain in strains[:MOST_LIMITS]:
         yield from _flow("", _strain(strain, frame, is_binding=strain is binding), frame)
     if len(strains) > MOST_LIMITS:
-        yield from _flow("", [(f"and {len(strains) - MOST_LIMITS} more limits", FAINT)], frame)
+        yield from _flow(
+            "", [(f"and {say_count(len(strains) - MOST_LIMITS, 'more limit')}", FAINT)], frame
+        )
 
 
 def _strain(strain: Strain, frame: Frame, *, is_binding: bool) -> Iterator[Piece]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from automl_admm.core import messages
-from automl_admm.core.messages import LONGEST, say_value
+from automl_admm.core.messages import LONGEST, say_count, say_value
 
 
 class _Mute:
@@ -66,3 +66,10 @@ def test_an_exit_is_said_as_a_code_or_a_signal() -> None:
     assert messages.say_exit(3) == "exit 3"
     assert messages.say_exit(-9) == "signal SIGKILL"
     assert messages.say_exit(-1000) == "signal 1000"
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(0, "0 rows"), (1, "1 row"), (np.int64(1), "1 row"), (2, "2 rows")]
+)
+def test_one_thing_is_no_plural(number, said):
+    assert say_count(number, "row") == said

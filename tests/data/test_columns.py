@@ -40,7 +40,7 @@ def test_the_task_is_told_by_the_target(y, task):
     ("y", "task", "message"),
     [
         ([], "classification", "has 0 rows"),
-        ([1], "regression", "has 1 rows"),
+        ([1], "regression", r"has 1 row\."),
         (["a", "a"], "classification", "one class only: 'a'"),
         ([1, 1], "classification", "one class only: 1[.] Is it the right column"),
         ([True, True], "classification", "one class only: True[.]"),

@@ -74,7 +74,7 @@ def test_whatever_has_no_other_reading_stays(tmp_path):
         ({"whole": ["1", "1_000", "3"]}, "'whole' holds '1_000'"),
         ({"half": pd.to_datetime(["2024-01-01"] * 3)}, "'half' holds .*, and held numbers"),
         ({"flag": [1, 2, 0]}, r"row 1 .* 'flag' holds 2, and held true or false"),
-        ({"maybe": ["yes", None, "no"]}, r"'maybe' holds 'yes' \(and 1 more rows\)"),
+        ({"maybe": ["yes", None, "no"]}, r"'maybe' holds 'yes' \(and 1 more row\)"),
         ({"kind": [1, 2, 3]}, "'kind' holds 1"),
         ({"grade": ["x", "1", "2"]}, "'grade' holds 'x', and held numbers"),
     ],

@@ -77,14 +77,14 @@ def test_a_class_of_one_group_is_always_learned_from():
     ("clusters", "cv", "said"),
     [
         (np.zeros(ROWS, int), None, "all rows are in one group"),
-        (np.resize([0, 1], ROWS), 3, "2 groups to search on do not fill 3 folds. Ask for fewer"),
+        (np.resize([0, 1], ROWS), 3, "2 groups to search on cannot fill 3 folds. Ask for fewer"),
         (
             (np.arange(ROWS) > 0).astype(int),
             2,
-            r"1 groups .* 2 folds \(1 more .* learned from\)\. Leave out groups\.$",
+            r"1 group .* 2 folds \(1 more holds .* learned from always\)\. Leave out groups\.$",
         ),
         (np.full(ROWS, 5), 2, "all rows are in one group"),
-        (np.resize([3, 5], ROWS), 3, "2 groups to search on do not fill 3 folds"),
+        (np.resize([3, 5], ROWS), 3, "2 groups to search on cannot fill 3 folds"),
         (GROUPS, KFold(3), "groups on both sides"),
         (GROUPS, [([0, 1], [2, 3]), (np.arange(1, ROWS), [0])], "split 2 of 2"),
     ],
@@ -128,7 +128,7 @@ def test_rows_of_one_moment_are_on_one_side(moments, folds):
 @pytest.mark.parametrize(
     ("times", "cv", "said"),
     [
-        (np.zeros(ROWS, int), None, "rows of 1 moments do not fill"),
+        (np.zeros(ROWS, int), None, "rows of 1 moment do not fill"),
         (np.zeros(ROWS, int), 0.25, "an earlier and a later part"),
         (np.resize([0, 1, 2], ROWS), 5, "rows of 3 moments do not fill 5 folds"),
         (TIMES, KFold(3), "learns from rows that are later"),

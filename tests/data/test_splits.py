@@ -41,7 +41,7 @@ def test_folds_part_the_rows_and_every_class_is_trained_on(labels, folds, seed):
     alone = [label for label in set(labels) if labels.count(label) == 1]
     shared = len(y) - len(alone)
     if shared < folds:
-        with pytest.raises(DataError, match="do not fill"):
+        with pytest.raises(DataError, match="cannot fill"):
             make_splits(y, "classification", folds, seed)
         return
     splits = make_splits(y, "classification", folds, seed)
@@ -146,9 +146,9 @@ def test_too_few_rows_beside_those_held_out_are_told_with_the_cure():
 
 
 def test_data_that_cannot_be_split_are_refused():
-    with pytest.raises(DataError, match=r"^1 rows .* At least 2 are needed\.$"):
+    with pytest.raises(DataError, match=r"^1 row .* At least 2 are needed\.$"):
         make_splits([1.0], "regression")
-    with pytest.raises(DataError, match=r"^3 rows to .* do not fill 4 folds\. Ask for fewer"):
+    with pytest.raises(DataError, match=r"^3 rows to .* cannot fill 4 folds\. Ask for fewer"):
         make_splits([1.0, 2.0, 3.0], "regression", 4)
     with pytest.raises(DataError, match="outside 0 to 2"):
         make_splits([1.0, 2.0, 3.0], "regression", [([0, 3], [1])])

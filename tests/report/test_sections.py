@@ -301,7 +301,7 @@ def test_an_evaluation_that_the_search_did_not_wait_for_is_no_failure(tmp_path: 
     assert sum(one.cancelled for one in found.last_steps) == 1
     failed = failures.measure(view)
     assert (failed.failed, failed.cancelled, failed.causes) == (0, 1, ())
-    assert "they are no failures" in failures.draw(failed).source
+    assert "that is no failure" in failures.draw(failed).source
 
 
 def test_means_of_groups_have_an_interval_and_a_caption_of_their_own() -> None:

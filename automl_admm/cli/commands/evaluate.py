@@ -18,6 +18,7 @@ from automl_admm.cli.shared.run_options import (
     run_option,
 )
 from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.core.messages import say_count
 from automl_admm.data.reading.streams import title_of
 from automl_admm.data.reading.tables import place_in
 from automl_admm.pipelines.fit_results import as_interval, say_interval
@@ -91,7 +92,8 @@ def _lines(found: OnLabelledRows) -> list[str]:
         more = "" if known is None else f" ({known})"
         said.append(f"held out {_said(found.said['held_out_score'])}{more}")
     here = say_interval(found.interval)
-    rows = f"{found.rows} rows" if here is None else f"{found.rows} rows, {here}"
+    count = say_count(found.rows, "row")
+    rows = count if here is None else f"{count}, {here}"
     lines = [f"{found.metric} {found.score:.4f} on {rows} (the run: {', '.join(said)})"]
     if found.rates:
         rates = (f"{name.replace('_', ' ')} {_said(rate)}" for name, rate in found.rates.items())

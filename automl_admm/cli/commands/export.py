@@ -10,6 +10,7 @@ from automl_admm.cli.shared.installed import unprinted
 from automl_admm.cli.shared.other_versions import warn_of_versions
 from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.messages import say_count
 from automl_admm.runs.finish.model_file import load_model
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.runs.saved.exporting import export
@@ -62,7 +63,8 @@ def _write_onnx(folder: RunFolder, onnx: Path, data: Path | None) -> None:
         found = convert(model, rows, manifest)
     warn_of_versions(manifest)
     write_output(onnx, found.content)
-    say(f"{onnx}: the same predictions on {found.rows} rows (within {found.difference:.1g})")
+    rows = say_count(found.rows, "row")
+    say(f"{onnx}: the same predictions on {rows} (within {found.difference:.1g})")
     say(found.tell())
     if has_truth_values(model):
         say("its labels are 0 for False and 1 for True")

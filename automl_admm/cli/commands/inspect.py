@@ -18,6 +18,7 @@ from automl_admm.cli.shared.run_options import (
     run_option,
 )
 from automl_admm.cli.shared.screen import cells, grid, hand_on, plain_console, say
+from automl_admm.core.messages import say_count
 from automl_admm.data.ingest.answers import PLAIN, decide_answers, read_target, tell_answers
 from automl_admm.data.ingest.asking import TARGET, check_asked, refuse_kind_of_others
 from automl_admm.data.ingest.doubts import doubts_of_header, find_doubts, task_of
@@ -72,16 +73,12 @@ def command(data: Path, target: str | None, *, as_json: bool, **options: Any) ->
         hand_on(json.dumps(content, indent=2) + "\n")
         return
     of_target = "" if y is None else f", {task} of '{target}'"
-    say(f"{data}: {_count(len(frame), 'row')}, {_count(len(columns), 'column')}{of_target}")
+    say(f"{data}: {say_count(len(frame), 'row')}, {say_count(len(columns), 'column')}{of_target}")
     _show(columns)
     for line in tell_answers(answers, target):
         say(in_a_line(line))
     for line in (*tell_leaks(leaks), *doubts):
         say(f"warning: {in_a_line(line)}", err=True)
-
-
-def _count(number: int, name: str) -> str:
-    return f"{number} {name}{'' if number == 1 else 's'}"
 
 
 def _show(columns: Sequence[ColumnFacts]) -> None:

@@ -20,6 +20,7 @@ from automl_admm.cli.shared.run_options import (
 )
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import NotCertifiedError
+from automl_admm.core.messages import say_count
 from automl_admm.data.drift import Shift
 from automl_admm.data.reading.streams import title_of
 from automl_admm.data.reading.tables import place_in
@@ -81,11 +82,13 @@ def command(
 
 
 def _tell(found: Monitored) -> None:
-    say(f"look {found.look}: {found.rows} rows, {found.pooled_rows} labelled ones in all looks")
+    rows = say_count(found.rows, "row")
+    say(f"look {found.look}: {rows}, {found.pooled_rows} labelled in all looks")
     if found.doubt:
         say(f"warning: {found.doubt}", err=True)
     if found.repeated:
-        say(f"warning: {found.repeated} rows equal rows of an earlier look.", err=True)
+        rows_equal = "1 row equals" if found.repeated == 1 else f"{found.repeated} rows equal"
+        say(f"warning: {rows_equal} rows of an earlier look.", err=True)
     for one in found.groups:
         say(f"warning: {one}.", err=True)
     if found.untested:
@@ -95,7 +98,7 @@ def _tell(found: Monitored) -> None:
     if not found.has_reference:
         say("shifts: not looked for; give --reference FILE once, with rows of the time of the fit")
         return
-    say(f"shifts: {len(found.shifted)} of {len(found.shifts)} columns")
+    say(f"shifts: {len(found.shifted)} of {say_count(len(found.shifts), 'column')}")
     for shift in found.shifted:
         say(f"SHIFTED: {_shift_line(shift)}")
 

@@ -10,9 +10,10 @@ import click
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.messages import say_count
 from automl_admm.runs.session.run_log import read_evaluations, read_log
 from automl_admm.store.export import to_csv, to_jsonl
-from automl_admm.store.rescue.checking import check, counted
+from automl_admm.store.rescue.checking import check
 from automl_admm.store.rescue.repair import Repaired, repair
 from automl_admm.store.run_folder import RunFolder, write_output
 
@@ -64,7 +65,7 @@ def _explain(repaired: Repaired) -> str:
         lost = "nothing says how many there were"
     else:
         lost = f"{repaired.lost} lost" if repaired.lost else "none is lost"
-    return f"{counted(repaired.saved)} saved, {lost}"
+    return f"{say_count(repaired.saved, 'evaluation')} saved, {lost}"
 
 
 @command.command("export")

@@ -18,6 +18,7 @@ from automl_admm.cli.shared.solver_prints import solver_prints_logged
 from automl_admm.cli.shared.summary import print_summary, resume_command, summarise
 from automl_admm.cli.signals import INTERRUPTED
 from automl_admm.core.errors import ConfigurationError, InfeasibleError
+from automl_admm.core.messages import say_count
 from automl_admm.data.ingest.answers import tell_answers
 from automl_admm.data.ingest.leaks import tell_leaks
 from automl_admm.data.ingest.reporting import tell_readings
@@ -213,8 +214,8 @@ def _write_report(outcome: PipelineResult) -> None:
 
 def facts_of(prepared: Preparation, loaded: Loaded) -> list[str]:
     """Return the facts known before a search, a line each."""
-    columns = f"{len(loaded.X)} rows, {loaded.X.shape[1]} columns"
-    lines = [f"{loaded.name}: {columns}, {prepared.task} of '{loaded.y.name}'"]
+    size = f"{say_count(len(loaded.X), 'row')}, {say_count(loaded.X.shape[1], 'column')}"
+    lines = [f"{loaded.name}: {size}, {prepared.task} of '{loaded.y.name}'"]
     lines += map(in_a_line, tell_answers(prepared.answers, prepared.target, prepared.sensitive))
     lines += map(in_a_line, tell_readings(prepared.ingest))
     left_out = tell_left_out(prepared.grammar.left_out, prepared.plugins)

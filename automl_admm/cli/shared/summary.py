@@ -15,6 +15,7 @@ from typing import Any
 from automl_admm.certify.walk.verdicts import Finding, name_outcome
 from automl_admm.cli.shared.conflict_lines import conflict_lines, conflict_of
 from automl_admm.cli.shared.screen import say
+from automl_admm.core.messages import say_count
 from automl_admm.core.run import Account, StopReason
 from automl_admm.data.reading.shares import read_share
 from automl_admm.pipelines.fit_results import say_interval
@@ -283,7 +284,8 @@ def _certificate_line(summary: Summary) -> str:
 def _held_out(summary: Summary) -> Iterator[tuple[str, str]]:
     """The score on rows held out, or why there is none."""
     if summary["held_out_score"] is not None:
-        rows = f"{summary['held_out_rows']} rows it never saw, trained on {summary['trained_rows']}"
+        count = say_count(summary["held_out_rows"], "row")
+        rows = f"{count} it never saw, trained on {summary['trained_rows']}"
         known = say_interval(summary["held_out_interval"])
         rows += "" if known is None else f"; {known}"
         yield "held out", f"{summary['metric']} {summary['held_out_score']:.4f} ({rows})"

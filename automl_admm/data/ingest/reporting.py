@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from automl_admm.core.errors import DataError
+from automl_admm.core.messages import say_count
 from automl_admm.data.columns import check_labels
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.ingest.applying import make_columns
@@ -39,7 +40,7 @@ def tell_readings(ingest: Ingest) -> list[str]:
     told = [reading for reading in ingest.readings if reading.note]
     lines = [f"column '{reading.name}': {_words(reading)}" for reading in told[:MOST_LINES]]
     if len(told) > MOST_LINES:
-        lines.append(f"and {len(told) - MOST_LINES} more columns: {INSPECT}")
+        lines.append(f"and {say_count(len(told) - MOST_LINES, 'more column')}: {INSPECT}")
     if any(not reading.is_asked for reading in told):
         lines.append(f'to read a column otherwise: --column "{told[0].name}=category"')
     return lines

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Literal
 import numpy as np
 
 from automl_admm.core.errors import DataError
+from automl_admm.core.messages import say_count
 from automl_admm.data.plain_types import exact_whole, inferred
 from automl_admm.data.unique_names import UniqueNames, unique_names
 
@@ -98,8 +99,8 @@ class Arff:
         if len(values) != len(self.attributes):
             is_weight = len(values) == len(self.attributes) + 1 and str(values[-1]).startswith("{")
             raise DataError(
-                f"{self.path}, line {number}: {len(values)} values, but the header has "
-                f"{len(self.attributes)} attributes.",
+                f"{self.path}, line {number}: {say_count(len(values), 'value')}, but the header "
+                f"has {say_count(len(self.attributes), 'attribute')}.",
                 hint="Give weights as a column of their own."
                 if is_weight
                 else "Look for a missing or a needless comma or quote.",

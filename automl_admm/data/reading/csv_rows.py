@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import DataError
+from automl_admm.core.messages import say_count
 from automl_admm.data.reading.decimals import (
     commas_in,
     decide,
@@ -209,7 +210,8 @@ def check_lines(source: Path, dialect: Dialect) -> list[str]:
             check_header(source, header)
         elif len(fields) != len(header):
             raise DataError(
-                f"{source}, line {line}: {len(fields)} fields, but the header has {len(header)}.",
+                f"{source}, line {line}: {say_count(len(fields), 'field')}, but the header has "
+                f"{len(header)}.",
                 hint=f"Look for a missing or a needless {SIGNS[dialect.separator]} or quote.",
             )
     if not header:

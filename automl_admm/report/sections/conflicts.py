@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
+from automl_admm.core.messages import say_count
 from automl_admm.report.document import numbers
 from automl_admm.report.document.charts import Chart, Layer, legend_of
 from automl_admm.report.document.html import Markup, Part, name, tag, together
@@ -205,7 +206,7 @@ def _sentence(found: ExplainedLimits) -> str:
 
 def tell_count(found: ExplainedLimits) -> str:
     """Say how many evaluations were considered."""
-    some = "1 evaluation" if found.considered == 1 else f"{found.considered} evaluations"
+    some = say_count(found.considered, "evaluation")
     within = f"{found.feasible or 'none'} within all limits"
     more = f"; {found.one_class} more decide one class for all rows" if found.one_class else ""
     return f"{some} on all rows and folds, {within}{more}"

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from automl_admm.core.messages import say_count
 from automl_admm.data.ingest.records import read_ingest
 from automl_admm.data.row_roles import NAMES
 from automl_admm.report.document import numbers
@@ -84,8 +85,8 @@ def draw(found: Data) -> Markup:
         facts(
             [
                 ("Data", None if found.source is None else name(found.source)),
-                ("Searched on", f"{_rows(found)} rows, {found.columns} columns"),
-                ("Fitted on", f"{found.rows} rows" if _is_share(found) else None),
+                ("Searched on", f"{_rows(found)} rows, {say_count(found.columns, 'column')}"),
+                ("Fitted on", say_count(found.rows, "row") if _is_share(found) else None),
                 ("Validation", found.split),
                 ("Target", None if found.target is None else name(found.target)),
                 ("For limits only", name(", ".join(found.sensitive)) if found.sensitive else None),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from automl_admm.core.evaluations import Evaluation, Status
-from automl_admm.core.messages import shorten
+from automl_admm.core.messages import say_count, shorten
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, Part, block_of_code, name, tag, together
 from automl_admm.report.document.tables import folded, table
@@ -96,17 +96,20 @@ def draw(found: Failures) -> Markup:
     if found.stopped:
         stopped = tag(
             "p",
-            f"{found.stopped} evaluations were stopped early, because they were clearly behind; "
-            "they are no failures.",
+            f"{say_count(found.stopped, 'evaluation')} stopped early, clearly behind: that is no "
+            "failure.",
         )
     ended = None
     if found.cancelled:
-        count = f"{found.cancelled} of {found.evaluated} evaluations"
-        ended = tag("p", f"The search ended before {count}: they are no failures.")
+        count = f"{found.cancelled} of {say_count(found.evaluated, 'evaluation')}"
+        ended = tag("p", f"The search ended before {count}: that is no failure.")
     if not found.causes:
-        return together(tag("p", f"None of {found.evaluated} evaluations failed."), stopped, ended)
+        return together(
+            tag("p", f"None of {say_count(found.evaluated, 'evaluation')} failed."), stopped, ended
+        )
     more = f" The {found.more_causes} rarest causes are left out." if found.more_causes else ""
-    said = f"{found.failed} of {found.evaluated} evaluations ended without a result.{more}"
+    count = say_count(found.evaluated, "evaluation")
+    said = f"{found.failed} of {count} ended without a result.{more}"
     headings = ("End", "Message", "Pipeline of the first", "First", "Evaluations", "Time")
     traces = [one for one in found.causes if one.trace][:MOST_TRACES]
     return together(

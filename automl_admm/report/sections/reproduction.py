@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from automl_admm.core.messages import say_count
 from automl_admm.data.row_roles import NAMES
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, block_of_code, name, tag, together
@@ -137,7 +138,7 @@ def draw(found: Reproduction) -> Markup:
             [
                 ("Seed", found.seed),
                 ("Data", None if found.source is None else name(found.source)),
-                ("Searched on", f"{searched} rows, {found.columns} columns"),
+                ("Searched on", f"{searched} rows, {say_count(found.columns, 'column')}"),
                 ("Priors", found.priors),
             ]
         ),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.messages import say_count
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, Part, name, tag, together
 from automl_admm.report.document.tables import bar, folded, table
@@ -170,7 +171,7 @@ def draw(found: AllTried) -> Markup:
         _table(found, "Component", found.components),
         tag("h3", f"Shapes: {_counted(found.shapes_tried, len(found.shapes))}"),
         _table(found, "Shape", shapes),
-        folded(f"{len(rest)} more shapes", _table(found, "Shape", rest)) if rest else None,
+        folded(say_count(len(rest), "more shape"), _table(found, "Shape", rest)) if rest else None,
         _orders_drawn(found) if found.orders else None,
     )
 
@@ -220,7 +221,8 @@ def _orders_drawn(found: AllTried) -> Markup:
     for one in found.orders:
         parts.append(_table(found, "Order", one.orders))
         if one.tried > len(one.orders):
-            parts.append(tag("p", f"{one.tried - len(one.orders)} more orders were no better."))
+            rest = say_count(one.tried - len(one.orders), "more order")
+            parts.append(tag("p", f"No better: {rest}."))
     return together(*parts)
 
 

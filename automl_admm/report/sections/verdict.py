@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from automl_admm.core.messages import say_count
 from automl_admm.core.run import FallbackKind
 from automl_admm.pipelines.fit_results import say_interval
 from automl_admm.report.document import numbers
@@ -148,7 +149,8 @@ def _best(view: RunView) -> str:
 
 
 def _of(view: RunView) -> str:
-    return f" ({len(view.evaluations)} evaluations ended otherwise)" if view.evaluations else ""
+    count = len(view.evaluations)
+    return f" ({say_count(count, 'evaluation')} ended otherwise)" if count else ""
 
 
 def _within(view: RunView) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from automl_admm.core.evaluations import FOLDS_LEFT, Status
 from automl_admm.core.limits import Limit
+from automl_admm.core.messages import say_count
 from automl_admm.core.protocols import Finished
 from automl_admm.core.results import EvaluationResult
 
@@ -53,7 +54,8 @@ def _problem_of(finished: Finished, result: EvaluationResult, limits: Sequence[L
     if not math.isfinite(result.loss):
         return f"the loss is {finished.result.get('loss')}"
     if len(result.constraints) != len(limits):
-        return f"{len(result.constraints)} constraint values for {len(limits)} limits"
+        found = say_count(len(result.constraints), "constraint value")
+        return f"{found} for {say_count(len(limits), 'limit')}"
     for limit, value in zip(limits, result.constraints, strict=True):
         if not math.isfinite(value):
             return f"constraint '{limit.name}' is {value}"

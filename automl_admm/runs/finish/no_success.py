@@ -6,6 +6,7 @@ from collections import Counter
 
 from automl_admm.core.errors import NoSuccessError, Remedy
 from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.messages import say_count
 from automl_admm.core.run import RunResult, StopReason
 from automl_admm.runs.config import RunConfig
 
@@ -65,7 +66,7 @@ def explain(result: RunResult, config: RunConfig) -> str:
         return f"{ended} ended before a single evaluation did."
     causes = Counter(f"{e.status}: {e.message}".strip(": ")[:SHOWN_CHARACTERS] for e in evaluations)
     listed = "; ".join(f"{count} × {cause}" for cause, count in causes.most_common(SHOWN_CAUSES))
-    return f"none of {len(evaluations)} evaluations succeeded ({listed})."
+    return f"none of {say_count(len(evaluations), 'evaluation')} succeeded ({listed})."
 
 
 def cure(result: RunResult, config: RunConfig) -> Remedy | None:

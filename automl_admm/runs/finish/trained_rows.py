@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import DataError, StoreError
+from automl_admm.core.messages import say_count
 from automl_admm.data.columns import check_columns
 from automl_admm.data.conforming import Place, conform, row_of, with_gaps_by_texts
 from automl_admm.data.ingest.applying import make_columns
@@ -111,7 +112,8 @@ class TrainedRows:
                 hint="Give a frame, or an array with a line for each row.",
             )
         if shape[1] != wanted:
-            raise DataError(f"the rows have {shape[1]} columns, and in training they had {wanted}.")
+            found = say_count(shape[1], "column")
+            raise DataError(f"the rows have {found}, and in training they had {wanted}.")
         return pd.DataFrame(np.asarray(X), columns=list(names)).infer_objects()
 
     def _named(self, frame: Any) -> Any:

@@ -60,8 +60,9 @@ def calibrate(
         errors = np.asarray(run.pipeline.predict(table.X), dtype=float) - np.asarray(table.y)
     found = half_width(errors, coverage)
     if math.isinf(found):
+        rows_are = "1 row is" if len(table.y) == 1 else f"{len(table.y)} rows are"
         raise DataError(
-            f"{data}: {len(table.y)} rows are too few for intervals that hold "
+            f"{data}: {rows_are} too few for intervals that hold "
             f"{100 * coverage:g} % of new ones; it takes {math.ceil(coverage / (1 - coverage))}."
         )
     return Calibration(found, len(table.y), origin.doubt)

@@ -23,6 +23,7 @@ from automl_admm.constraints.fitted_groups import say_fitted
 from automl_admm.core.errors import DataError, Remedy, StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.evidence import Evidence, Timing
+from automl_admm.core.messages import say_count
 from automl_admm.core.run import RunState
 from automl_admm.data.fingerprints import fingerprint_rows
 from automl_admm.execution.threads import threads_each
@@ -175,8 +176,8 @@ def _read_again(run: CertifiedRun, certificate: Certificate, frame: Any) -> _Aga
     whole = run.table(frame) if len(frame) == run.aside.rows else None
     if whole is None and len(frame) != len(places):
         raise DataError(
-            f"{run.data} has {len(frame)} rows, and the run had {run.aside.rows}, of which "
-            f"{len(places)} were set aside.",
+            f"{run.data} has {say_count(len(frame), 'row')}, and the run had {run.aside.rows}, of "
+            f"which {len(places)} were set aside.",
             hint="Give the file that the run was made on, or just the rows set aside; with --fresh "
             "rows that the run never saw.",
         )
@@ -189,9 +190,9 @@ def _read_again(run: CertifiedRun, certificate: Certificate, frame: Any) -> _Aga
     finally:
         store.close()
     if any(one.ok and len(one.constraints) != len(constraints) for one in evaluations):
+        limits = say_count(len(constraints), "limit")
         raise StoreError(
-            f"'{run.folder.settings}' has {len(constraints)} limits, and the log has other numbers "
-            "of values.",
+            f"'{run.folder.settings}' has {limits}, and the log has other numbers of values.",
             hint="It was changed after the run wrote it: restore it, or fit again.",
         )
     return _Again(run, certificate, rows, whole, constraints, evaluations)

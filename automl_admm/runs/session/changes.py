@@ -12,6 +12,7 @@ from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, Remedy, StoreError
 from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.messages import say_count
 from automl_admm.core.ranking import rank
 from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.core.structure.pipeline_space import PipelineSpace
@@ -78,7 +79,10 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
 
 
 def _data(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    shapes = [f"{side['rows']} rows, {side['columns']} columns" for side in (was, now)]
+    shapes = [
+        f"{say_count(side['rows'], 'row')}, {say_count(side['columns'], 'column')}"
+        for side in (was, now)
+    ]
     if shapes[0] != shapes[1]:
         return [f"data: {shapes[0]} → {shapes[1]}"]
     same = all(was.get(name) == now.get(name) for name in ("sha256", "held_out_sha256"))

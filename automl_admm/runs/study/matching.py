@@ -14,6 +14,7 @@ from typing import Any
 
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.messages import say_count
 from automl_admm.core.space import Candidate
 from automl_admm.runs.blackbox import PreparedBox
 from automl_admm.runs.study.journal import Journal
@@ -46,7 +47,10 @@ def _misfits(box: PreparedBox, log: Sequence[Evaluation]) -> Iterator[tuple[int,
         if problem is not None:
             yield one.number, problem
         elif one.ok and len(one.constraints) != len(box.names):
-            yield one.number, f"has {len(one.constraints)} limited values for {len(box.names)}"
+            yield (
+                one.number,
+                f"has {say_count(len(one.constraints), 'limited value')} for {len(box.names)}",
+            )
 
 
 def _strange_asks(

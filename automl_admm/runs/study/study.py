@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Self, overload
 
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
+from automl_admm.core.messages import say_count
 from automl_admm.runs.blackbox import BlackBox, check_function, drive_black_box
 from automl_admm.runs.cancelling import Cancel, cancellers
 from automl_admm.runs.config import RunConfig
@@ -170,9 +171,8 @@ class Study(StudyView):
         check_function(objective)
         with self._held():
             if len(self._trials.pending) > len(self._trials.unclaimed):
-                raise ConfigurationError(
-                    f"{len(self.pending)} trials are pending.", hint="Tell their results first."
-                )
+                told = say_count(len(self.pending), "trial")
+                raise ConfigurationError(f"{told} pending.", hint="Tell their results first.")
             self._trials.release()
             self._begun = self._begun or time.monotonic()
             config = _driven(self._box.config, self._trials, evaluations, self._begun)

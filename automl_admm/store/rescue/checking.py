@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from automl_admm.core.errors import AutomlAdmmError
+from automl_admm.core.messages import say_count
 from automl_admm.store.files import StoreFiles
 from automl_admm.store.network_fs import network_notice
 from automl_admm.store.rescue.backup import verify
@@ -78,7 +79,8 @@ def _altered_rows(database: sqlite3.Connection, path: Path, facts: Facts) -> Ite
     if altered:
         named = ", ".join(map(str, altered[:MOST_NAMED]))
         more = ", …" if len(altered) > MOST_NAMED else ""
-        yield f"'{path}': {counted(len(altered))} not as written, number {named}{more}"
+        count = say_count(len(altered), "evaluation")
+        yield f"'{path}': {count} not as written, number {named}{more}"
 
 
 def _problems_of_backup(files: StoreFiles) -> Iterator[str]:
@@ -105,7 +107,7 @@ def _facts(files: StoreFiles, *, in_order: bool) -> Iterator[str]:
 def _contents(files: StoreFiles) -> Iterator[str]:
     with closing(SqliteStore(files.store)) as store:
         rows = len(store.read())
-        yield f"{files.store.name}: version {store.version}, {counted(rows)}"
+        yield f"{files.store.name}: version {store.version}, {say_count(rows, 'evaluation')}"
         for begun in store.interrupted():
             by = Holder(begun.host, begun.pid, 0.0)
             yield f"evaluation {begun.number} was begun by {by} and never ended: {begun.text}"
@@ -113,9 +115,4 @@ def _contents(files: StoreFiles) -> Iterator[str]:
 
 def _contents_of_backup(files: StoreFiles) -> Iterator[str]:
     with suppress(*READING_ERRORS), closing(connect_reading(files.backup)) as database:
-        yield f"{files.backup.name}: {counted(count_rows(database))}"
-
-
-def counted(rows: int) -> str:
-    """A number of evaluations in words."""
-    return f"{rows} evaluation{'' if rows == 1 else 's'}"
+        yield f"{files.backup.name}: {say_count(count_rows(database), 'evaluation')}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from automl_admm.core.errors import StoreError
+from automl_admm.core.messages import say_count
 from automl_admm.store.files import (
     Manifest,
     StoreFiles,
@@ -69,7 +70,8 @@ def compare(files: StoreFiles, facts: Facts, expected: Expected) -> None:
         if facts.run != expected.run:
             raise damaged(files.store, f"it is not of the run that {files.manifest.name} names")
     if facts.rows < expected.rows:
-        raise damaged(files.store, f"it holds {facts.rows} evaluations of {expected.rows}")
+        found = say_count(facts.rows, "evaluation")
+        raise damaged(files.store, f"it holds {found} of {expected.rows}")
 
 
 def new_run() -> str:
@@ -149,7 +151,9 @@ def refuse_absent(files: StoreFiles, expected: Expected) -> None:
     """Refuse a missing or empty store."""
     if not files.store.is_file():
         if expected.rows:
-            raise damaged(files.store, f"it is gone, and held {expected.rows} evaluations")
+            raise damaged(
+                files.store, f"it is gone, and held {say_count(expected.rows, 'evaluation')}"
+            )
         raise StoreError(f"there is no store '{files.store}'.", hint="Name the folder of a run.")
     if files.store.stat().st_size == 0:
         raise damaged(files.store, "it is empty")

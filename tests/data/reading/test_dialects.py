@@ -66,7 +66,7 @@ def test_commas_in_the_only_text_of_a_semicolon_file_are_text(tmp_path: Path) ->
         ("a,b,c\n1;2;3\n4;5;6\n", "header is parted by commas, and its rows by semicolons"),
         ("a;b\n1,234;x\n2,345;y\n", "1,234 in column 'a' has a decimal comma, or a thousands"),
         ("a;b\n1;2\n1;2;3\n", "line 3: 3 fields, but the header has 2.* needless semicolon"),
-        ("a\tb\n1\t2\n1\n", "line 3: 1 fields.* needless tab"),
+        ("a\tb\n1\t2\n1\n", "line 3: 1 field.* needless tab"),
     ],
 )
 def test_what_may_be_two_things_is_refused(text: str, said: str, tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_stdin_is_read_packed_or_not(content: bytes) -> None:
 def test_mistakes_in_stdin_are_told_of_stdin() -> None:
     command = [sys.executable, "-c", READ_ALL]
     ended = subprocess.run(command, input=b"a;b\n1;2\n1\n", capture_output=True, check=False)
-    assert b"DataError: stdin, line 3: 1 fields, but the header has 2" in ended.stderr
+    assert b"DataError: stdin, line 3: 1 field, but the header has 2" in ended.stderr
     ended = subprocess.run(command, input=b"", capture_output=True, check=False)
     assert b"stdin is empty" in ended.stderr
 

@@ -61,7 +61,7 @@ def test_quotes_blank_lines_and_line_ends_are_read(write):
         (b"", "is empty"),
         (b"a,b\n", "a header and no rows"),
         (b"\n\n", "holds no header"),
-        (b"a,b\n1,2\n3\n", "line 3: 1 fields, but the header has 2"),
+        (b"a,b\n1,2\n3\n", "line 3: 1 field, but the header has 2"),
         (b"a,b\n1,2\n\n1,2,3\n", "line 4: 3 fields"),
         (b"a,b\n1,2,3\n4,5,6\n", "line 2: 3 fields"),
         (b'a,b\n1,"2\n3,4\n', "line 3: unexpected end of data"),

@@ -216,7 +216,7 @@ def test_killed_by_the_budget_is_cancelled_not_timed_out() -> None:
         ({"loss": math.nan, "constraints": [1.0]}, "the loss is nan"),
         ({"loss": math.inf, "constraints": [1.0]}, "the loss is inf"),
         ({"loss": 1.0, "constraints": [math.nan]}, "constraint 'size' is nan"),
-        ({"loss": 1.0, "constraints": []}, "0 constraint values for 1 limits"),
+        ({"loss": 1.0, "constraints": []}, "0 constraint values for 1 limit"),
     ],
 )
 def test_a_value_that_is_no_number_is_invalid_never_a_success(result: dict, says: str) -> None:

@@ -178,7 +178,7 @@ MISTAKES: dict[str, tuple[Callable[[Study, Trial], Any], str]] = {
     "inactive": (lambda s, t: s.enqueue({"shape": "round", "k": 1}), "'k' is not active"),
     "no order": (lambda s, t: s.enqueue({"steps": ["cut"]}), "must be a permitted order"),
     "point is no dict": (lambda s, t: s.enqueue([1]), "must be a dict"),
-    "optimize with pending": (lambda s, t: s.optimize(weigh), "1 trials are pending"),
+    "optimize with pending": (lambda s, t: s.optimize(weigh), "1 trial pending"),
     "optimize nothing": (lambda s, t: s.optimize(3), "objective must be a function"),
     "nothing to add": (lambda s, t: s.add_observations(3), "3 holds no observations"),
     "copied": (lambda s, t: pickle.dumps(s), "cannot be copied into another process"),

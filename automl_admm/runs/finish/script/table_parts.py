@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 from automl_admm.core.errors import DataError
+from automl_admm.core.messages import say_count
 from automl_admm.data.exact_arrays import exact_records, frame_of_arrow
 
 TRUE, FALSE = ("true", "1", "1.0"), ("false", "0", "0.0")
@@ -182,9 +183,10 @@ def lines_of(path: Path, text: str, manner: dict[str, Any]) -> tuple[list[str], 
     for fields in reader:
         header = header or fields
         if fields and len(fields) != len(header):
+            found = say_count(len(fields), "field")
             raise DataError(
-                f"{path}, line {reader.line_num}: {len(fields)} fields, but the header has "
-                f"{len(header)}. {expected(manner)}"
+                f"{path}, line {reader.line_num}: {found}, but the header has {len(header)}. "
+                f"{expected(manner)}"
             )
         if fields:
             lines.append(reader.line_num)

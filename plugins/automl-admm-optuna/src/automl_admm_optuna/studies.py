@@ -35,7 +35,8 @@ Distributions = Mapping[str, BaseDistribution]
 def write_study(run: SavedRun, storage: str) -> str:
     """Write a run as a study of a storage, and return a line about it."""
     study, count = export_study(run, storage)
-    return f"{storage}: {count} new trials in the study '{study.study_name}'"
+    trials = "1 new trial" if count == 1 else f"{count} new trials"
+    return f"{storage}: {trials} in the study '{study.study_name}'"
 
 
 def export_study(run: SavedRun, storage: Any) -> tuple[optuna.Study, int]:

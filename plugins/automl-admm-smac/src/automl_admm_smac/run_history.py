@@ -55,7 +55,7 @@ def write_history(run: SavedRun, target: str) -> str:
         scenario.save()
         history.save(folder / "runhistory.json")
     (folder / MARK).write_text(_begun(run), encoding="utf-8")
-    return f"{folder}: {len(history)} trials"
+    return f"{folder}: 1 trial" if len(history) == 1 else f"{folder}: {len(history)} trials"
 
 
 def _own_folder(run: SavedRun, target: Path) -> Path:
