@@ -126,9 +126,9 @@ def explain(certificate: Certificate) -> str:
         )
     last = ", and the last" if certificate.is_last_look else ""
     lines.append(
-        f"This is look {certificate.look} at these rows{last}; all looks at them together are "
-        f"wrong with probability at most {_percent(certificate.whole_risk)}, as far as they were "
-        "counted."
+        f"This is look {certificate.look} at these rows{last}; all looks at them together, if each "
+        "was to be as sure or surer, are wrong with probability at most "
+        f"{_percent(certificate.whole_risk)}, as far as they were counted."
     )
     return "\n".join(lines)
 

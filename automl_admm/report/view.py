@@ -17,7 +17,7 @@ from automl_admm.report.rows.given import GivenRows, RowsAsked, read_given
 from automl_admm.report.searched import Searched
 from automl_admm.report.shown import DETAILS_SHOWN, MODEL_SHOWN, RUN_SHOWN, demand_shown
 from automl_admm.runs.saved.own_certificate import is_of_the_model
-from automl_admm.runs.session.run_log import Log, read_log
+from automl_admm.runs.session.run_log import Log, is_for_limits, read_log
 from automl_admm.runs.session.written_limits import read_moved
 from automl_admm.runs.standings import Standing
 from automl_admm.store.files import StoreFiles
@@ -31,7 +31,8 @@ class RunView:
     """The files of one run: `run.json`, its log, the manifest of its model, its certificate.
 
     `manifest`, `certificate` and `script` are None before the run has written them. A certificate
-    of another model is left out, and then `is_foreign` is True. `is_alive` is True while the
+    of another model is left out, and then `is_foreign` is True. So is a model that an earlier
+    session chose for other limits: then `has_earlier_model` is True. `is_alive` is True while the
     process that writes the run lives on this host. `rows` are labelled ones of the user.
     """
 
@@ -41,6 +42,7 @@ class RunView:
     manifest: Mapping[str, Any] | None = None
     certificate: Certificate | None = None
     is_foreign: bool = False
+    has_earlier_model: bool = False
     script: str | None = None
     is_alive: bool = False
     made: str = ""
@@ -152,14 +154,17 @@ def read_view(path: Path, asked: RowsAsked | None = None) -> RunView:
         demand_shown(one.details, DETAILS_SHOWN, folder.store)
     manifest = _manifest(folder)
     _demand_model(folder, content, manifest)
-    certificate = _certificate(folder)
+    is_earlier = manifest is not None and not is_for_limits(manifest, log.limits)
+    _refuse_other_limits(folder, content, is_earlier=is_earlier)
+    certificate = None if is_earlier else _certificate(folder)
     is_ours = certificate is not None and is_of_the_model(folder, certificate, manifest)
     holder = read_holder(StoreFiles(folder.store).lock)
     return RunView(
         folder=folder,
         content={**content, "sessions": _with_seconds(content.get("sessions", ()), holder)},
         log=log,
-        manifest=manifest,
+        manifest=None if is_earlier else manifest,
+        has_earlier_model=is_earlier,
         certificate=certificate if is_ours else None,
         is_foreign=certificate is not None and not is_ours,
         script=_text(folder.script),
@@ -203,6 +208,18 @@ def _demand_model(
                 f"'{folder.path}' holds no {path.name}, though its run saved a model.",
                 hint="Restore it, or resume the run.",
             )
+
+
+def _refuse_other_limits(
+    folder: RunFolder, content: Mapping[str, Any], *, is_earlier: bool
+) -> None:
+    """Raise if a run has ended and its model was chosen for other limits: it is none of its own."""
+    if is_earlier and content.get("state") == "done":
+        raise StoreError(
+            f"'{folder.model_manifest}' was chosen for other limits than '{folder.settings.name}' "
+            "has.",
+            hint="Restore the files of the run: they belong together.",
+        )
 
 
 def _certificate(folder: RunFolder) -> Certificate | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from automl_admm.data.fingerprints import Hashes, fingerprint_rows, hash_rows, mix
+from automl_admm.data.ingest.asking import DROP
 from automl_admm.data.row_roles import RoleColumns
 from automl_admm.pipelines.labels import sorted_order
 from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.runs.config import RunConfig
 
 LIBRARIES = ("automl-admm", "numpy", "scipy", "pandas", "scikit-learn", "skops")
 
@@ -104,7 +106,16 @@ def fingerprint_data(table: Table) -> str:
     return fingerprint_rows(hash_table(table))
 
 
-def fingerprint_given(X: Any, y: Any, sensitive: Any, columns: RoleColumns) -> str:
+def fingerprints_given(
+    config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColumns
+) -> tuple[str, ...]:
+    """Return the hashes by which the same rows are known under other weights, groups and times."""
+    kinds = config.columns or {}
+    dropped = {str(name) for name, kind in kinds.items() if kind == DROP}
+    return _fingerprint_given(X, y, sensitive, columns), _fingerprint_used(X, y, dropped)
+
+
+def _fingerprint_given(X: Any, y: Any, sensitive: Any, columns: RoleColumns) -> str:
     """Hash all rows as they were given, also those with a weight of 0, without their weights."""
     import pandas as pd
 
@@ -116,6 +127,16 @@ def fingerprint_given(X: Any, y: Any, sensitive: Any, columns: RoleColumns) -> s
     return fingerprint_rows(
         hash_rows([*features, *(sensitive[name] for name in apart), *roles, y], len(frame))
     )
+
+
+def _fingerprint_used(X: Any, y: Any, dropped: Collection[str]) -> str:
+    """Hash the features and labels of all rows as given: the same under other groups or times."""
+    import pandas as pd
+
+    frame = pd.DataFrame(X)
+    used = [place for place, name in enumerate(frame.columns) if str(name) not in dropped]
+    features = (frame.iloc[:, place] for place in used)
+    return fingerprint_rows(hash_rows([*features, y], len(frame)))
 
 
 def hash_table(table: Table) -> Hashes:

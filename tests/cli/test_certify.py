@@ -108,6 +108,38 @@ def test_a_last_look_after_another_spends_what_is_left(
     assert run("verify", "second", credit).code == 0
 
 
+@pytest.mark.parametrize(
+    "other",
+    [("--group", "person"), ("--time", "person"), ("--weight", "heavy"), ()],
+    ids=["group", "time", "weight", "dropped"],
+)
+def test_the_same_rows_are_known_under_other_roles_of_other_columns(
+    other: tuple[str, ...], run: Any, credit: Path, tmp_path: Path
+) -> None:
+    asked = ("--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95", *SEARCH[:-2])
+    assert run("fit", credit, *asked, "--last-look", "--out", "out").code == 0
+    frame = pd.read_csv(credit)
+    frame["person"], frame["heavy"] = np.arange(len(frame))[::-1], 1.5
+    frame.to_csv(tmp_path / "more.csv", index=False)
+    dropped = [name for name in ("person", "heavy") if name not in other]
+    kinds = [word for name in dropped for word in ("--column", f"{name}=drop")]
+    again = run("fit", "more.csv", *asked, *other, *kinds, "--out", "again")
+    assert again.code == 2, again
+    assert "these data have had their last look" in again.err
+
+
+def test_a_last_look_is_known_by_the_certificate_where_the_looks_are_gone(
+    run: Any, credit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("fit", credit, "--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95")
+    assert run(*asked, *SEARCH, "--last-look").code == 0
+    (tmp_path / "out" / "looks.json").unlink()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another machine"))
+    resumed = run("resume", "out", "--max-evaluations", "4")
+    assert resumed.code == 2
+    assert "these data have had their last look" in resumed.err
+
+
 def test_the_mark_of_a_last_look_cannot_be_written_into_a_certificate(
     run: Any, credit: Path, tmp_path: Path
 ) -> None:

@@ -156,3 +156,37 @@ def test_a_repair_takes_no_log_that_is_not_of_the_settings(made: Path, tmp_path:
     ended = run("store", "repair", folder)
     assert ended.code == REFUSED, ended
     assert "can be saved" in ended.err
+
+
+def with_other_limits(folder: Path, state: str) -> None:
+    """Write `run.json` as a session that began with another bound does, before it has a model."""
+    content = json.loads((folder / "run.json").read_text())
+    (limit,) = content["settings"]["limits"]
+    limit["bound"] = -0.1  # no evaluation is within
+    (folder / "run.json").write_text(json.dumps(content | {"state": state}))
+
+
+def test_a_model_for_the_limits_of_an_earlier_session_is_not_taken_for_one_of_these(
+    made: Path, tmp_path: Path
+) -> None:
+    folder = mixed(made, tmp_path, ())
+    with_other_limits(folder, "running")
+    assert not read_run(folder).feasible
+    board = run("leaderboard", folder)
+    assert board.code == 0
+    assert "the model in the folder is of an earlier session" in board.out
+    told = run("report", folder, "--json")
+    assert told.code == 0, told.err
+    assert "No model has been saved so far" in told.out
+    assert "The model in the folder is of an earlier session" in told.out
+    assert "within its limit" not in told.out
+
+
+def test_a_model_for_other_limits_in_the_folder_of_an_ended_run_is_refused(
+    made: Path, tmp_path: Path
+) -> None:
+    folder = mixed(made, tmp_path, ())
+    with_other_limits(folder, "done")
+    ended = run("report", folder, "--json")
+    assert ended.code == REFUSED
+    assert "was chosen for other limits than 'run.json' has" in ended.err

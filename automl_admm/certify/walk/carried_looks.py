@@ -23,13 +23,15 @@ Taken = Mapping[str, Sequence[Mapping[str, Any]]]
 class CarriedLooks:
     """The file of looks in a run folder.
 
-    Folders of older versions have none: `least` is the number of the look of their certificate.
-    The folder of a run that begins `is_new`, and carries nothing.
+    Folders of older versions have none: `least` is the number of the look of their certificate, and
+    that `was_last` if no other may follow. The folder of a run that begins `is_new`, and carries
+    nothing.
     """
 
     path: Path
     least: int = 0
     is_new: bool = False
+    was_last: bool = False
 
     def read(self) -> dict[str, list[dict[str, Any]]]:
         """Return the looks by the hash of their rows; raise if the file was damaged or edited."""

@@ -203,7 +203,8 @@ def _next_number(
     Copies of a folder that were used apart may have given the same number to two looks.
     """
     taken = [look for one in rows for look in content["looks"].get(one, [])]
-    if any(look.get(LAST) for look in taken):
+    had_last = carried is not None and carried.was_last
+    if had_last or any(look.get(LAST) for look in taken):
         raise ConfigurationError(
             "these data have had their last look: no other certificate can be had on them.",
             hint=Remedy("Fit on new rows, or without {certify}."),

@@ -22,12 +22,16 @@ from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.runs.finish.of_folds import read_of_folds
 from automl_admm.runs.finish.passed_over import read_passed_over
 from automl_admm.runs.saved.own_certificate import is_of_the_model
-from automl_admm.runs.session.run_log import Log, read_log
+from automl_admm.runs.session.run_log import Log, is_for_limits, read_log
 from automl_admm.runs.standings import Standing, standings
 from automl_admm.store.export import csv_line, finite_only
 from automl_admm.store.run_folder import RunFolder, write_output
 
 ON_SCREEN = 20
+EARLIER = (
+    "the model in the folder is of an earlier session, which chose it for other limits; "
+    "`automl-admm resume` goes on to one for these."
+)
 
 
 @click.command("leaderboard")
@@ -126,9 +130,9 @@ def _show(board: Board, log: Log, folder: RunFolder, left: int) -> None:
     _print_board(board, log)
     if left:
         say(f"{left} more: --all shows every evaluation")
-    for line in _shipped_ensemble(folder, log):
-        say(in_a_line(line))
-    for line in _of_model(_manifest(folder), log):
+    manifest = _manifest(folder)
+    is_earlier = manifest is not None and not is_for_limits(manifest, log.limits)
+    for line in (EARLIER,) if is_earlier else _of_model(manifest, log):
         say(in_a_line(line))
     best = next((one for one in standings(log.evaluations, log.limits) if one.rank), None)
     by_group = "" if best is None else name_thresholds(best.evaluation.details)
@@ -137,7 +141,7 @@ def _show(board: Board, log: Log, folder: RunFolder, left: int) -> None:
     by_class = "" if best is None else name_weights(best.evaluation.details)
     if best is not None and by_class:
         say(in_a_line(f"#{best.evaluation.number} weighs classes: {by_class}"))
-    if folder.certificate.exists():
+    if folder.certificate.exists() and not is_earlier:
         _print_certificate(folder, read_certificate(folder.certificate))
     counted = Counter(evaluation.ending for evaluation in log.evaluations)
     say(", ".join(f"{number} {status}" for status, number in counted.most_common()))
@@ -151,6 +155,7 @@ def _of_model(manifest: Mapping[str, Any] | None, log: Log) -> Iterator[str]:
     """Yield what is to be known of the shipped model, beside its numbers."""
     if manifest is None:
         return
+    yield from _shipped_ensemble(manifest, log)
     worse, of_folds = read_passed_over(manifest), read_of_folds(manifest)
     if worse is not None:
         yield worse
@@ -165,10 +170,9 @@ def _of_model(manifest: Mapping[str, Any] | None, log: Log) -> Iterator[str]:
         yield f"what shipped is NOT CERTIFIED: {untested}."
 
 
-def _shipped_ensemble(folder: RunFolder, log: Log) -> Iterator[str]:
+def _shipped_ensemble(manifest: Mapping[str, Any], log: Log) -> Iterator[str]:
     """Yield what the shipped ensemble is made of, if it is one."""
-    manifest = _manifest(folder)
-    if manifest is None or manifest.get("ensemble") is None:
+    if manifest.get("ensemble") is None:
         return
     known = {one.number: one for one in log.evaluations}
     ensemble = Ensemble.from_content(manifest["ensemble"], known)

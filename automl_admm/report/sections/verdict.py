@@ -201,6 +201,11 @@ def _warnings(view: RunView, model: Shipped | None) -> Iterator[str]:
             "The certificate in the folder is not of this model, or was changed: it proves nothing "
             "here."
         )
+    if view.has_earlier_model:
+        yield (
+            "The model in the folder is of an earlier session, which chose it for other limits: "
+            "nothing is known of it for these. `automl-admm resume` goes on to one for these."
+        )
     of_rows = None if view.rows is None else warn_of(view.rows.origin)
     if of_rows is not None:
         yield of_rows

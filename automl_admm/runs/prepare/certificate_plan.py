@@ -79,7 +79,7 @@ def _plan(
     return aside
 
 
-def question_of(known: Known, shared: SharedWork, given: str) -> Question | None:
+def question_of(known: Known, shared: SharedWork, given: tuple[str, ...]) -> Question | None:
     """Return the rows set aside for a certificate, and the identity of the run asking about them.
 
     The texts of the grammar and the starts belong to it: the search depends on them, too.
@@ -105,7 +105,7 @@ def question_of(known: Known, shared: SharedWork, given: str) -> Question | None
         data=data,
         way=way,
         tested=tested,
-        given=given,
+        also=given,
         carried=carried,
         is_last=config.last_look,
     )
@@ -124,4 +124,6 @@ def _carried(config: RunConfig, data: str) -> CarriedLooks | None:
     if not folder.certificate.exists():
         return CarriedLooks(folder.looks)
     proof = read_certificate(folder.certificate)
-    return CarriedLooks(folder.looks, least=proof.look if proof.data_sha256 == data else 0)
+    if proof.data_sha256 != data:
+        return CarriedLooks(folder.looks)
+    return CarriedLooks(folder.looks, least=proof.look, was_last=proof.is_last_look)

@@ -70,9 +70,7 @@ from automl_admm.runs.prepare.shared_work import Known, share_work
 from automl_admm.runs.prepare.starts import read_quick, read_starts
 from automl_admm.runs.prepare.suggestions import check_parts
 from automl_admm.runs.prepare.untrusted_types import refuse_homeless, tell_untrusted
-from automl_admm.runs.provenance import (
-    fingerprint_given,
-)
+from automl_admm.runs.provenance import fingerprints_given
 from automl_admm.runs.saved_request import held_back, knows_gaps
 from automl_admm.search.protocol import SearchProblem
 from automl_admm.search.starts import default_start
@@ -223,7 +221,7 @@ def prepare(
     `sensitive` is a frame of columns for limits alone, `columns` have weights, groups or times: no
     pipeline sees them. Rows with a weight of 0 are left out.
     """
-    given = "" if config.certify is None else fingerprint_given(X, y, sensitive, columns)
+    given = () if config.certify is None else fingerprints_given(config, X, y, sensitive, columns)
     answered, given_rows = answer(config, y, sensitive, columns), len(y)
     X, y, sensitive, columns = counted_rows(X, answered.y, answered.sensitive, answered.columns)
     _check_row_numbers(config, given_rows - len(y))

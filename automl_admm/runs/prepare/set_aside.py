@@ -77,8 +77,9 @@ class Question:
     `rows` is the hash of the `count` rows set aside, and `data` that of all the data: looks at any
     part of these count together. `run` is the hash of the search's ingredients. `way` is the hash
     of the whole course of a run, if a repeated run asks the same; it is empty if it may differ.
-    Of the rows `tested` many count, None for all. `given` is the hash of all rows, also those with
-    a weight of 0, without their weights: looks at the same rows under other weights count, too.
+    Of the rows `tested` many count, None for all. A look is recorded under the hashes in `also`,
+    too: of all rows without their weights, and of their features and labels alone. So looks at the
+    same rows under other weights, groups, times or sensitive features count.
     The looks `carried` by the folder of the run count beside those of the ledger. After one that
     `is_last` there is none.
     """
@@ -90,14 +91,9 @@ class Question:
     data: str
     way: str = ""
     tested: int | None = None
-    given: str = ""
+    also: tuple[str, ...] = ()
     carried: CarriedLooks | None = None
     is_last: bool = False
-
-    @property
-    def also(self) -> tuple[str, ...]:
-        """The hashes under which a look is recorded besides that of the data."""
-        return (self.given,) if self.given else ()
 
     def next_look(self, risk: float) -> Look:
         """Return the coming look, given the risk of all; a repeated run keeps its number."""

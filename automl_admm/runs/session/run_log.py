@@ -11,6 +11,7 @@ from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
 from automl_admm.runs.session.written_limits import read_limit
+from automl_admm.store.file_schemas import RUN_ID
 from automl_admm.store.json_content import RESTORE
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.log import SqliteStore
@@ -37,6 +38,15 @@ def read_log(folder: RunFolder) -> Log:
     evaluations = read_evaluations(folder)
     check_limits(folder, settings, evaluations)
     return Log(settings, tuple(map(read_limit, settings["limits"])), evaluations)
+
+
+def is_for_limits(manifest: Mapping[str, Any], limits: Sequence[Limit]) -> bool:
+    """Return True unless a model was chosen for other limits, as by a session before these.
+
+    Folders of older versions do not tell, and neither do models that no limit was measured on.
+    """
+    chosen = list(manifest.get("constraints") or ())
+    return RUN_ID not in manifest or not chosen or chosen == [str(limit) for limit in limits]
 
 
 def check_limits(
