@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 FAILING = """
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from automl_admm.plugin_api import (
-    Book, Proposal, StrategyPlugin, draw_candidate, evaluate_starts, hookimpl
+    Book, Proposal, Selection, StrategyPlugin, draw_candidate, evaluate_starts, hookimpl
 )
 import numpy as np
 
@@ -33,6 +33,9 @@ def search(problem, solvers, options):
         yield from evaluate_starts(problem, book)
     while len(book.keys) < options.after:
         book.receive((yield Proposal(draw_candidate(problem.space, rng), "mine")))
+    if options.kind == "outside":
+        drawn = draw_candidate(problem.space, rng)
+        yield Proposal(replace(drawn, selection=Selection((("model", "zzz"),))), "mine")
     raise KINDS[options.kind]("no more\\nideas.")
 
 @hookimpl
@@ -73,6 +76,13 @@ def test_the_best_so_far_ships(fit: Run, run: Run, table: Path, kind: str, name:
     content = json.loads(Path("out", "run.json").read_text())
     assert (content["state"], content["result"]["stopped_by"]) == ("done", failed)
     assert run("predict", "out", table, "-o", "out.csv").code == 0
+
+
+def test_a_pipeline_outside_the_space_ends_the_search(fit: Run) -> None:
+    ended = fit("tired:kind=outside")
+    told = "strategy 'tired' (foreign-solver 1.0) proposed Selection(picks=(('model', 'zzz'),))"
+    assert ended.code == 0, ended.err
+    assert f"warning: {told}, which is no selection of the space. The search ended" in ended.err
 
 
 def test_a_run_goes_on_to_the_same_failure_and_keeps_its_model(fit: Run, run: Run) -> None:

@@ -6,7 +6,7 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from contextvars import Context, copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from queue import Empty
 from typing import Any
@@ -17,6 +17,7 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.messages import say_error, say_value
 from automl_admm.core.space import Candidate
 from automl_admm.search.guard.guard import GRACE, Helper, nothing
+from automl_admm.search.guard.proposal_checks import Fault, admit_candidate
 from automl_admm.search.protocol import WAIT, Event, Proposal, Search, SearchProblem, Wait
 
 logger = logging.getLogger(__name__)
@@ -33,16 +34,18 @@ def checked_search(
     """Pass on the events of a search; raise PluginError with its title for what is none.
 
     Without the check a strategy could keep a run for ever: by waits for nothing, by proposals of
-    what is known, or by a step that hangs. `prepare` is called in its thread before each step.
+    what is known, or by a step that hangs. Its result could be a candidate outside the space.
+    `prepare` is called in the thread of the strategy before each step.
     """
     thinking = _Thinking(title, search, problem, Helper(prepare, name="strategy"))
     counted = _Counted(title, problem)
     results: Sequence[Evaluation] | None = None
     try:
         while not counted.is_over:
-            event = thinking.go_on(results)
-            if event is ENDED:
+            yielded = thinking.go_on(results)
+            if yielded is ENDED:
                 return
+            event = _admitted(title, yielded, problem)
             counted.count(event)
             results = yield event
             counted.receive(results)
@@ -62,8 +65,8 @@ class _Counted:
     _pending: set[str] = field(default_factory=set)
 
     def count(self, event: Event) -> None:
-        """Count an event; raise if it is none, or one wait too many for nothing."""
-        key = _key(self.title, event, self.problem)
+        """Count an event; raise if it is one wait too many for nothing."""
+        key = self.problem.key(event.candidate) if isinstance(event, Proposal) else None
         is_new = key is not None and key not in self._seen
         self._idle = 0 if is_new or self._pending else self._idle + 1
         if key is not None:
@@ -136,15 +139,18 @@ class _Thinking:
         return max(self.problem.deadline - self.problem.clock(), 0.0) + GRACE
 
 
-def _key(title: str, event: object, problem: SearchProblem) -> str | None:
-    """Return the key of a proposal, None for another event."""
+def _admitted(title: str, event: object, problem: SearchProblem) -> Event:
+    """Return an event with its candidate in the core's form; raise for one that is none."""
     if isinstance(event, Wait | AdmmState):
-        return None
-    if not isinstance(event, Proposal) or not isinstance(event.candidate, Candidate):
+        return event
+    if not (
+        isinstance(event, Proposal)
+        and isinstance(event.candidate, Candidate)
+        and isinstance(event.origin, str)
+    ):
         raise PluginError(f"{title} yielded {say_value(event)}, no Proposal, WAIT or AdmmState.")
     try:
-        return problem.key(event.candidate)
-    except Exception as fault:
-        raise PluginError(
-            f"{title} proposed a candidate that is not in the space: {say_error(fault)}."
-        ) from fault
+        found = admit_candidate(event.candidate, problem.space, problem.lowest_fidelity)
+    except Fault as fault:
+        raise PluginError(f"{title} {fault}.") from fault
+    return replace(event, candidate=found)

@@ -17,7 +17,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from numbers import Real
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Generic, TypeVar
@@ -33,6 +32,7 @@ from automl_admm.search.guard.proposal_checks import (
     Ground,
     TableGround,
     Trail,
+    admit_fidelity,
 )
 
 logger = logging.getLogger(__name__)
@@ -293,13 +293,9 @@ class Guard(Generic[PointT]):
             self._trail.note((self._ground.key(point), 1.0))
             return point
         point = self._ground.admit(proposed.point)
-        fidelity: Any = proposed.fidelity
-        lowest = self._subproblem.lowest_fidelity
-        if not isinstance(fidelity, Real) or not lowest <= fidelity <= 1.0:
-            allowed = f"{lowest:g} to 1 are" if lowest < 1.0 else "only whole evaluations are"
-            raise Fault(f"asked for the fidelity {say_value(fidelity)}, where {allowed} allowed")
-        self._trail.note((self._ground.key(point), float(fidelity)))
-        return AtFidelity(point, float(fidelity))
+        fidelity = admit_fidelity(proposed.fidelity, self._subproblem.lowest_fidelity)
+        self._trail.note((self._ground.key(point), fidelity))
+        return AtFidelity(point, fidelity)
 
     def _call(self, method: str, function: Callable[[], Any]) -> Any:
         """Call in the helper's thread; every exception becomes a fault."""

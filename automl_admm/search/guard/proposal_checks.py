@@ -1,17 +1,26 @@
-"""Checks of proposals: points of the box or table, and not the same one for ever."""
+"""Checks of proposals: points of the box, table or space, and not the same one for ever."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.core.messages import say_value
-from automl_admm.core.space import Array, Choice, Decision, Pick, SearchSpace, Selection
+from automl_admm.core.space import (
+    Array,
+    Candidate,
+    Choice,
+    Decision,
+    Pick,
+    SearchSpace,
+    Selection,
+)
 from automl_admm.core.subproblems import SelectionSubproblem, ThetaSubproblem
 
 PointT = TypeVar("PointT")
@@ -123,6 +132,24 @@ class TableGround:
         return allowed and self.space.complete(picks) == selection
 
 
+def admit_candidate(candidate: Candidate, space: SearchSpace, lowest: float) -> Candidate:
+    """Return the candidate in the core's form; raise `Fault` if the space has no such one.
+
+    `lowest` is the smallest fidelity allowed.
+    """
+    selection = TableGround(space, math.inf).admit(candidate.selection)
+    theta = BoxGround(len(space.active(selection)), math.inf).admit(candidate.theta)
+    return Candidate(selection, tuple(theta.tolist()), admit_fidelity(candidate.fidelity, lowest))
+
+
+def admit_fidelity(fidelity: Any, lowest: float) -> float:
+    """Return a fidelity as a float; raise `Fault` if it is not from `lowest` to 1."""
+    if not isinstance(fidelity, Real) or not lowest <= float(fidelity) <= 1.0:
+        allowed = f"{lowest:g} to 1 are" if lowest < 1.0 else "only whole evaluations are"
+        raise Fault(f"asked for the fidelity {say_value(fidelity)}, where {allowed} allowed")
+    return float(fidelity)
+
+
 def _allows(decision: Decision, pick: Pick) -> bool:
     if isinstance(decision, Choice):
         return pick in decision.alternatives
@@ -134,9 +161,9 @@ def _count(decision: Decision) -> int:
 
 
 def _as_floats(point: Any) -> Array:
-    # NumPy would drop the imaginary parts of an array, with no more than a warning.
-    if np.iscomplexobj(point):
-        raise TypeError("complex numbers are no coordinates")
+    # NumPy would read texts, and drop imaginary parts with no more than a warning.
+    if np.asarray(point).dtype.kind in "cSU":
+        raise TypeError("complex numbers and texts are no coordinates")
     # A copy: the solver may reuse its own array.
     return np.array(point, dtype=float)
 

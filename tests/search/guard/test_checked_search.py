@@ -56,6 +56,14 @@ def proposes_outside() -> Iterator[Any]:
     yield Proposal(Candidate(Selection(()), (0.1, 0.2)), "outside")
 
 
+def proposes_a_part() -> Iterator[Any]:
+    yield Proposal(replace(START, fidelity=0.5), "part")
+
+
+def names_nobody() -> Iterator[Any]:
+    yield Proposal(START, None)  # type: ignore[arg-type]
+
+
 def next_or_none(events: Search, results: list[Evaluation]) -> Any:
     try:
         return events.send(results)
@@ -83,7 +91,9 @@ def exhaust(events: Search) -> None:
         (says_a_number, "it yielded 3, no Proposal, WAIT or AdmmState."),
         (says_nothing, "it yielded None, no Proposal, WAIT or AdmmState."),
         (proposes_values, "it yielded Proposal("),
-        (proposes_outside, "it proposed a candidate that is not in the space: ValueError"),
+        (names_nobody, "it yielded Proposal("),
+        (proposes_outside, "it proposed a point of shape (2,), not (1,)."),
+        (proposes_a_part, "fidelity 0.5, where only whole evaluations are allowed."),
     ],
 )
 def test_a_mistake_is_one_line_that_names_the_strategy(make: Callable[[], Any], says: str) -> None:
@@ -92,6 +102,14 @@ def test_a_mistake_is_one_line_that_names_the_strategy(make: Callable[[], Any], 
         exhaust(events)
     assert says in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_proposal_reaches_the_driver_in_plain_numbers() -> None:
+    def draws() -> Iterator[Any]:
+        yield Proposal(Candidate(Selection(()), np.array([0.25])), "draw")  # type: ignore[arg-type]
+
+    events = checked_search("it", draws(), PROBLEM)
+    assert next(events) == Proposal(Candidate(Selection(()), (0.25,)), "draw")
 
 
 def test_what_a_strategy_sets_for_its_context_holds_in_its_next_steps() -> None:
