@@ -12,6 +12,7 @@ from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.evaluations import is_feasible
 from automl_admm.core.messages import say_error
 from automl_admm.core.run import Account, RunInfo, RunResult
+from automl_admm.plugins.foreign_calls import in_time, no_exit
 from automl_admm.plugins.loading import Plugins
 from automl_admm.plugins.observers import Hurry, Observers
 from automl_admm.runs.config import RunConfig
@@ -35,7 +36,7 @@ class Searcher(Protocol):
 
 def run_search(config: RunConfig, plan: Searcher, problem: SearchProblem, desk: Desk) -> RunResult:
     """Search until the budget ends; the caller tells `run_finished` when all is done."""
-    check_cheap(problem)
+    check_cheap(problem, config.deadline)
     budget = desk.budget
     desk = replace(desk, foresight=Foresight(CostModel(problem.space), budget))
     problem = replace(
@@ -77,15 +78,16 @@ def budget_of(config: RunConfig, reserve: Reserve) -> Budget:
     )
 
 
-def check_cheap(problem: SearchProblem) -> None:
-    """Raise if a cheap function fails for the space's defaults.
+def check_cheap(problem: SearchProblem, deadline: float | None) -> None:
+    """Raise if a cheap function fails for the space's defaults, or hangs until the deadline.
 
     After a later failure its value is unknown.
     """
     for name, function in problem.cheap.items():
         try:
-            function(default_start(problem.space))
-        except (Exception, SystemExit) as error:
+            with no_exit():
+                in_time(partial(function, default_start(problem.space)), deadline)
+        except Exception as error:
             raise ConfigurationError(
                 f"the cheap function of the limit on '{name}' failed: {say_error(error)}.",
                 hint="It is given what is searched at its defaults.",

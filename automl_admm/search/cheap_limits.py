@@ -53,5 +53,7 @@ def value_or_nan(function: Cheap, candidate: Candidate) -> float:
     """Return the function's value; NaN if it raises: it is the user's, no fault of a solver."""
     try:
         return float(function(candidate))
-    except (Exception, SystemExit):  # noqa: BLE001 - it may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - it may raise anything
         return math.nan

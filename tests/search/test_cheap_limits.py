@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from automl_admm import (
 from automl_admm.core.errors import ConfigurationError, NoSuccessError, UnknownNameError
 from automl_admm.core.space import Array
 from automl_admm.core.subproblems import Observation, ThetaSubproblem
+from automl_admm.plugins import foreign_calls
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import NoOptions, ThetaSolverPlugin
 from automl_admm.runs.blackbox import run_black_box
@@ -145,6 +147,60 @@ def test_a_cheap_function_that_fails_at_once_is_named() -> None:
             max_evaluations=2,
             cheap={"weight": lambda values: values["no such thing"]},
         )
+
+
+def hangs(values: Any) -> float:
+    while True:
+        time.sleep(0.01)
+
+
+HUNG = (
+    r"^the cheap function of the limit on 'weight' failed: "
+    r"TimeoutError: it did not come back within [\d.]+ s\. "
+)
+
+
+def test_a_cheap_function_that_hangs_is_left_when_the_time_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(foreign_calls, "LEAST_SECONDS", 0.1)
+    settings: dict[str, Any] = {"constraints": ["weight <= 6"], "cheap": {"weight": hangs}}
+    with pytest.raises(ConfigurationError, match=HUNG):
+        minimize(objective, SPACE, time_budget=0.1, **settings)
+
+
+def test_a_cheap_function_of_pipelines_that_hangs_is_left_when_the_time_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(foreign_calls, "LEAST_SECONDS", 0.1)
+    X, y = np.arange(80.0).reshape(40, 2), np.arange(40) % 2
+    limit = Constraint(Limit("weight", 3), lambda evaluated: 2.0, cheap=hangs)
+    search = AutoMLClassifier("tiny", constraints=[limit], time_budget=1, cv=2, executor="inline")
+    with pytest.raises(ConfigurationError, match=HUNG):
+        search.fit(X, y)
+
+
+class Stopped(BaseException):
+    """A plain one, which passes by `except Exception`."""
+
+
+def test_a_cheap_function_that_raises_no_exception_is_named_or_unknown() -> None:
+    settings: dict[str, Any] = {"constraints": ["weight <= 6"], "max_evaluations": 6}
+    called: list[int] = []
+
+    def stops(values: dict[str, Any]) -> float:
+        called.append(1)
+        if len(called) > allowed:
+            raise Stopped
+        return weight(values)
+
+    allowed = 0
+    with pytest.raises(ConfigurationError, match=r"on 'weight' failed: .*it raised Stopped"):
+        minimize(objective, SPACE, cheap={"weight": stops}, **settings)
+    called.clear()
+    allowed = 3
+    found = minimize(objective, SPACE, cheap={"weight": stops}, **settings)
+    assert (found.stopped_by, len(found.evaluations)) == ("evaluations", 6)
 
 
 def test_a_cheap_function_that_fails_now_and_then_costs_no_solver_its_place(

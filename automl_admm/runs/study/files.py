@@ -112,7 +112,7 @@ def _prepare(call: StudyCall) -> PreparedBox:
     box = prepare_black_box(config, call.space, limits, call.cheap or {})
     points = several("starts", call.starts)
     problem = replace(box.problem, starts=_starts(points, box))
-    check_cheap(problem)
+    check_cheap(problem, config.deadline)
     box = replace(box, problem=problem)
     box.plan()  # a wrong option of a solver is told now, not at the first `ask`
     return box
