@@ -34,12 +34,17 @@ class TaskReport:
 
 
 def call_work(work: Any, method: str, arguments: Mapping[str, Any], folder: Path) -> TaskReport:
-    """Call `work.method(folder=folder, **arguments)`; an `Exception` it raises is reported."""
+    """Call `work.method(folder=folder, **arguments)`; an error it raises is reported.
+
+    An exit and an interrupt are raised.
+    """
     try:
         result = getattr(work, method)(folder=folder, **arguments)
         if isinstance(result, TaskResult):
             result = result.as_json()
-    except Exception as error:  # noqa: BLE001 - the work is anybody's code, and may raise anything
+    except (SystemExit, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # noqa: BLE001 - asyncio's CancelledError is no Exception
         return report_error(error)
     if not isinstance(result, Mapping):
         return TaskReport(Status.INVALID, f"the result is no mapping but {type(result).__name__}")

@@ -93,6 +93,7 @@ def test_an_invalid_outcome_keeps_its_reason(executor):
         ("raise_unspeakable", "UnspeakableError: (its text cannot be had)"),
         ("raise_unpicklable", "UnpicklableError: ab"),
         ("raise_group", "ExceptionGroup: several (2 sub-exceptions)"),
+        ("raise_cancelled", "CancelledError: by the loop"),
     ],
 )
 def test_an_exception_is_an_error_with_its_traceback(executor, method, message):

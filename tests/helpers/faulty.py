@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ctypes
 import json
@@ -180,6 +181,9 @@ class Faulty:
 
     def raise_group(self, folder: Path) -> None:
         raise ExceptionGroup("several", [ValueError("one"), TypeError("two")])
+
+    def raise_cancelled(self, folder: Path) -> None:
+        raise asyncio.CancelledError("by the loop")
 
     def raise_interrupt(self, folder: Path) -> None:
         raise KeyboardInterrupt

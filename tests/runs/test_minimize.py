@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import warnings
 from pathlib import Path
 
@@ -44,6 +45,20 @@ def test_a_range_that_is_narrow_beside_its_place_is_searched() -> None:
     found = minimize(lambda values: abs(values["frequency"] - 1e6 - 0.7), space, **QUICK)
     assert found.stopped_by == "evaluations"
     assert len({one.text for one in found.evaluations}) == 4
+
+
+def test_an_objective_that_raises_no_exception_fails_once_and_loses_nothing() -> None:
+    called: list[float] = []
+
+    def sometimes(values: dict[str, float]) -> dict[str, float]:
+        called.append(values["x"])
+        if len(called) == 3:
+            raise asyncio.CancelledError
+        return far(values)
+
+    found = minimize(sometimes, SPACE, executor="inline", **QUICK)
+    assert [one.status.value for one in found.evaluations] == ["success"] * 2 + ["error", "success"]
+    assert found.stopped_by == "evaluations"
 
 
 def test_the_present_name_warns_of_nothing() -> None:
