@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 
 from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.messages import say_value
 
 ROUNDING = 1e-9  # a measure may miss its own extreme by this
 # The mean of folds may miss a limit that it meets exactly by this share of it.
@@ -31,6 +35,11 @@ class Limit:
     confidence: float | None = None
 
     def __post_init__(self) -> None:
+        # Of NumPy's small floats the differences overflow; a Decimal has none with a float.
+        for field in ("bound", "extreme", "confidence"):
+            given = getattr(self, field)
+            if given is not None or field == "bound":
+                object.__setattr__(self, field, _as_float(f"the {field} of '{self.name}'", given))
         if not math.isfinite(self.bound):
             raise ConfigurationError(f"the limit '{self}' needs a finite number.")
         # The bound lies beyond anything possible.
@@ -81,6 +90,14 @@ class Limit:
     def __str__(self) -> str:
         said = f"{self.name} {'>=' if self.at_least else '<='} {self.bound:g}"
         return said if self.confidence is None else f"{said} @ {self.confidence:.12g}"
+
+
+def _as_float(what: str, given: object) -> float:
+    """Return a number as a float; raise for anything else, truth values and texts included."""
+    if not isinstance(given, bool) and isinstance(given, Real | Decimal):
+        with suppress(ValueError, OverflowError):
+            return float(given)
+    raise ConfigurationError(f"{what} must be a number, not {say_value(given)}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,11 @@
 from __future__ import annotations
 
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
 import pytest
 
 from automl_admm.core.errors import ConfigurationError
@@ -49,3 +55,29 @@ def test_limits_that_can_never_hold_are_refused(limit: dict, says: str) -> None:
 
 def test_a_confidence_is_told_with_all_its_digits() -> None:
     assert str(Limit("g", 1.0, confidence=0.99999999)) == "g <= 1 @ 0.99999999"
+
+
+@pytest.mark.parametrize(
+    "given", [Decimal("3.5"), np.float32(3.5), np.float64(3.5), Fraction(7, 2), 3.5]
+)
+def test_a_bound_is_a_float_whatever_number_is_given(given: Any) -> None:
+    limit = Limit("own", given, extreme=given, confidence=Decimal("0.95"))
+    assert limit == Limit("own", 3.5, extreme=3.5, confidence=0.95)
+    assert {type(one) for one in (limit.bound, limit.extreme, limit.confidence)} == {float}
+    assert limit.excess(1e300) == 1e300
+
+
+@pytest.mark.parametrize(
+    "given", [None, "3", True, np.True_, 1j, [3.0], 10**400, Decimal("sNaN")], ids=repr
+)
+def test_a_bound_that_is_no_number_is_told_in_one_line(given: Any) -> None:
+    with pytest.raises(ConfigurationError) as told:
+        Limit("own", given)
+    assert str(told.value).startswith("the bound of 'own' must be a number, not ")
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("given", [math.inf, np.nan, Decimal("nan"), np.float32("inf")])
+def test_a_bound_is_finite(given: Any) -> None:
+    with pytest.raises(ConfigurationError, match="needs a finite number"):
+        Limit("own", given)
