@@ -218,6 +218,7 @@ def plain_target(y: Any, hint: str = KEEP_KNOWN) -> Any:
     """Return a target of one numpy type; raise for missing values, with a hint, and mixed kinds."""
     import pandas as pd
 
+    _refuse_columns_of_one_name(y)
     values = y if isinstance(y, pd.Series) else exact_array(y)
     if of_polars(y) and values.ndim == 1:
         y = values  # numpy's own way has no integers of 128 bits
@@ -234,6 +235,19 @@ def plain_target(y: Any, hint: str = KEEP_KNOWN) -> Any:
     refuse_in_target(column.isna(), "the target is missing", hint=hint)
     is_plain = isinstance(column.dtype, np.dtype) and column.dtype != object
     return y if is_plain else _of_one_type(column)
+
+
+def _refuse_columns_of_one_name(y: Any) -> None:
+    """Raise for a frame with two columns of one name, of which another library would tell."""
+    import pandas as pd
+
+    names = getattr(y, "columns", None)
+    if isinstance(names, pd.Index) and not names.is_unique:
+        twice = say_value(names[names.duplicated()][0])
+        raise DataError(
+            f"the target is one column, not {len(names)}: two of them are named {twice}.",
+            hint="Give y as a column.",
+        )
 
 
 def check_quantities(y: Any) -> None:

@@ -209,3 +209,13 @@ def test_numbers_that_would_become_others_are_refused(y, said):
 def test_a_label_with_half_of_a_character_is_refused():
     with pytest.raises(DataError, match="which has half of a character"):
         plain_target(np.array(["\ud800x", "a"], dtype=object))
+
+
+def test_a_target_of_two_columns_of_one_name_is_told_in_one_line() -> None:
+    column = pd.Series(["a", "b"], name="state")
+    with pytest.raises(DataError) as told:
+        plain_target(pd.concat([column, column], axis=1))
+    assert str(told.value) == (
+        "the target is one column, not 2: two of them are named 'state'. Give y as a column."
+    )
+    assert plain_target(column.to_frame()).shape == (2, 1)
