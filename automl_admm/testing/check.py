@@ -85,7 +85,7 @@ def ask(contract: type, name: str) -> tuple[str, str]:
         return BROKEN, _first_line(broken, getattr(contract, name).__doc__)
     except KeyboardInterrupt:
         return BROKEN, "it raised KeyboardInterrupt"
-    except (Exception, SystemExit) as broken:  # noqa: BLE001 - a plugin is anybody's code
+    except BaseException as broken:  # noqa: BLE001 - a plugin is anybody's code
         return BROKEN, say_error(broken)
     return KEPT, ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -183,3 +184,15 @@ class Unexplained(CommandContract):
 def test_an_assertion_without_words_is_told_by_its_promise() -> None:
     said = "the promise is: Give the right answer. Not true: raise AssertionError"
     assert ask(Unexplained, "test_it_is_right") == (BROKEN, said)
+
+
+class Cancelled(CommandContract):
+    """A contract with a failure that is no Exception."""
+
+    def test_it_is_right(self) -> None:
+        """Give the right answer."""
+        raise asyncio.CancelledError("by the loop")
+
+
+def test_an_error_that_is_no_exception_breaks_a_promise_and_not_the_check() -> None:
+    assert ask(Cancelled, "test_it_is_right") == (BROKEN, "CancelledError: by the loop")
