@@ -60,7 +60,11 @@ class ZSolver(Protocol):
     def ask(
         self, count: int, pending: Sequence[Selection]
     ) -> Sequence[Selection | AtFidelity[Selection]]:
-        """Propose up to `count` selections, each in the form made by `SearchSpace.complete`."""
+        """Propose up to `count` selections, each in the form made by `SearchSpace.complete`.
+
+        An empty answer means a table with nothing left to try: it is a fault in a table of eight
+        selections or more with few of them known, if nothing is pending.
+        """
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
         """Learn. Points may come out of order, failed, or never asked for."""
