@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from automl_admm.core.errors import ConfigurationError
 from automl_admm.plugins.record_with_options import NoOptions
 from automl_admm.plugins.specs import hookimpl
 from automl_admm.plugins.strategies import Solvers, StrategyPlugin
 from automl_admm.search.admm.schedule import LAST, Precision
-from automl_admm.search.admm.settings import AdmmSettings
+from automl_admm.search.admm.settings import AdmmSettings, check_penalty
 from automl_admm.search.protocol import Search, SearchProblem
 
 # n_0, F and n_max of the papers.
@@ -35,8 +33,7 @@ class AdmmOptions:
     form: Literal["own", "paper"] = "own"
 
     def __post_init__(self) -> None:
-        if not (self.rho > 0 and math.isfinite(self.rho)):
-            raise ConfigurationError(f"rho must be a number above 0, not {self.rho:g}.")
+        check_penalty("rho", self.rho)
         self.precision(None)
 
     def precision(self, evaluations: int | None) -> Precision:

@@ -79,7 +79,9 @@ def test_a_plan_is_built_of_names() -> None:
         plan_search(RunConfig(strategy="admm:form=papers"), load_plugins())
     with pytest.raises(UnknownNameError):
         plan_search(RunConfig(strategy="adm"), load_plugins())
-    with pytest.raises(ConfigurationError):
-        plan_search(RunConfig(strategy="admm:rho=0"), load_plugins())
+    for rho in ("0", "1e-300", "1e308"):
+        told = rf"'admm': rho must be a number from 1e-20 to 1e\+20 \(given: rho={rho}\)"
+        with pytest.raises(ConfigurationError, match=told):
+            plan_search(RunConfig(strategy=f"admm:rho={rho}"), load_plugins())
     with pytest.raises(ConfigurationError):
         plan_search(RunConfig(strategy="admm:first=64,last=32"), load_plugins())

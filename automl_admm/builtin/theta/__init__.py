@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from automl_admm.core.protocols import ThetaSolver
 from automl_admm.plugins.records import NoOptions, ThetaSolverPlugin
 from automl_admm.plugins.specs import hookimpl
+from automl_admm.search.admm.settings import check_penalty
 
 
 def check_trust(trust: float) -> None:
@@ -138,9 +139,8 @@ class AdmmboOptions:
     def __post_init__(self) -> None:
         if self.initial is not None and self.initial < 1:
             raise ValueError("initial must be at least 1")
-        for name, value in (("rho", self.rho), ("penalty", self.penalty)):
-            if not 0.0 < value < math.inf:
-                raise ValueError(f"{name} must be a number above 0")
+        check_penalty("rho", self.rho)
+        check_penalty("penalty", self.penalty)
         if min(self.optimality, self.feasibility) < 1:
             raise ValueError("optimality and feasibility must be at least 1")
 

@@ -6,6 +6,18 @@ from dataclasses import dataclass, field
 
 from automl_admm.search.admm.schedule import Precision
 
+# Within these the squares of a penalty, and of its quotient by another, are finite.
+LEAST_PENALTY, MOST_PENALTY = 1e-20, 1e20
+
+
+def check_penalty(name: str, value: float) -> None:
+    """Raise unless the weight of a quadratic term can be computed with.
+
+    >>> check_penalty("rho", 1.0)
+    """
+    if not LEAST_PENALTY <= value <= MOST_PENALTY:
+        raise ValueError(f"{name} must be a number from {LEAST_PENALTY:g} to {MOST_PENALTY:g}")
+
 
 @dataclass(frozen=True, slots=True)
 class AdmmSettings:

@@ -130,9 +130,11 @@ def test_it_reaches_the_optimum_of_the_toy_problem_of_gramacy() -> None:
 def test_options_are_checked() -> None:
     with pytest.raises(ValueError, match="initial must be at least 1"):
         AdmmboOptions(initial=0)
-    with pytest.raises(ValueError, match="rho must be a number above 0"):
-        AdmmboOptions(rho=0.0)
-    with pytest.raises(ValueError, match="penalty must be a number above 0"):
-        AdmmboOptions(penalty=math.inf)
+    for value in (0.0, 1e-300, 1e308, math.inf, math.nan):
+        for name in ("rho", "penalty"):
+            with pytest.raises(
+                ValueError, match=rf"^{name} must be a number from 1e-20 to 1e\+20$"
+            ):
+                AdmmboOptions(**{name: value})
     with pytest.raises(ValueError, match="optimality and feasibility must be at least 1"):
         AdmmboOptions(feasibility=0)

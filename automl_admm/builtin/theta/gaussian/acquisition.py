@@ -74,8 +74,8 @@ class ExpectedImprovement:
         deviation = np.sqrt(variance)
         z = (self.best - mean - self.known_cost(points) / self.unit) / deviation
         logged = log_improvement(z)
-        # h' in logarithms; e⁷⁰⁰ is the largest power a float holds.
-        rate = np.exp(np.minimum(log_ndtr(z) - logged, 700.0))
+        # h' in logarithms; far off their difference has no digits left, and h' is |z|.
+        rate = np.where(z < FAR, -z, np.exp(np.minimum(log_ndtr(z) - logged, 700.0)))
         pull = self.known_cost.weight * (points - self.known_cost.center) / self.unit
         total_slope = mean_slope + pull
         spread_slope = variance_slope / (2.0 * variance)[:, None]

@@ -100,6 +100,15 @@ def test_gradient_of_the_acquisition_is_its_slope(place: list[float]) -> None:
     assert gradient[0] == pytest.approx(numeric, rel=1e-3, abs=1e-3)
 
 
+@pytest.mark.parametrize("weight", [1e8, 1e20])
+def test_the_gradient_is_the_slope_far_into_the_tail(weight: float) -> None:
+    known = Quadratic(np.full(3, 5.0), np.full(3, weight))
+    improvement, point = acquisition(known), np.full(3, 0.5)
+    gradient = improvement.with_slopes(point[None])[1]
+    numeric = slope_of(lambda x: float(improvement(x[None], x[None])[0]), point)
+    assert gradient[0] == pytest.approx(numeric, rel=1e-3)
+
+
 def test_climbing_improves_every_start() -> None:
     improvement, starts = acquisition(), RNG.random((4, 3))
     climbed = climb(improvement, starts, 40)
