@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from typing import Any
 
 from automl_admm.core.errors import UnknownNameError, nearest
@@ -168,11 +168,11 @@ def short_keys(keys: Sequence[str]) -> Mapping[str, str]:
     '0123456789'
     """
     ordered = sorted(set(keys))
-    shared = [_shared(*pair) for pair in pairwise(ordered)]
-    # Keys that share most of their beginning are neighbours in their order.
-    most = map(max, [0, *shared], [*shared, 0])
+    # Keys that share most of their beginning are neighbours in their order; the ends have one each.
+    padded = ["", *ordered, ""]
     return {
-        key: key[: max(SHORTEST_KEY, length + 1)] for key, length in zip(ordered, most, strict=True)
+        key: key[: max(SHORTEST_KEY, _shared(before, key) + 1, _shared(key, after) + 1)]
+        for before, key, after in zip(padded[:-2], ordered, padded[2:], strict=True)
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -144,6 +145,10 @@ def find_evaluation(view: RunView, key: str) -> Evaluation:
         return found[key]
     if len(found) == 1:
         return next(iter(found.values()))
+    if not view.evaluations:
+        run = view.folder.path
+        hint = f"If the run was killed, go on with: automl-admm resume {shlex.quote(str(run))}"
+        raise ConfigurationError(f"no evaluation of '{run}' has ended yet.", hint=hint)
     keys = short_keys([one.key for one in view.evaluations])
     if not found:
         numbers = [f"#{one.number}" for one in view.evaluations]

@@ -53,6 +53,16 @@ def test_all_shows_failures_with_their_status(run: Any, folder: Path) -> None:
     assert "more:" not in told
 
 
+@pytest.mark.parametrize("given", [(), ("--all",), ("--sort", "score")])
+def test_a_run_without_an_evaluation_yet_says_so(
+    run: Any, tmp_path: Path, given: tuple[str, ...]
+) -> None:
+    folder = write_run(tmp_path / "run", [])
+    heading, *lines = run("leaderboard", folder, *given).out.splitlines()
+    assert heading.split()[:2] == ["#", "roc_auc"]
+    assert lines == ["no evaluation has ended yet"]
+
+
 def test_csv_and_json_have_every_evaluation_and_the_bounds(run: Any, folder: Path) -> None:
     table = rows(run("leaderboard", folder, "--csv").out)
     assert len(table) == 30

@@ -95,3 +95,5 @@ def test_short_keys_tell_all_apart() -> None:
     keys = ["a" * 24, "a" * 10 + "b" * 14, "c" * 24]
     assert [short_keys(keys)[key] for key in keys] == ["a" * 11, "a" * 10 + "b", "c" * 7]
     assert short_keys(["k-1", "k-12"]) == {"k-1": "k-1", "k-12": "k-12"}
+    assert short_keys(["c" * 24]) == {"c" * 24: "c" * 7}
+    assert short_keys([]) == {}

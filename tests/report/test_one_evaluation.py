@@ -109,6 +109,13 @@ def test_a_key_of_several_or_of_none_is_one_line(view: RunView) -> None:
             explain(view, unknown)
 
 
+def test_a_run_without_an_evaluation_yet_is_one_line(tmp_path: Path) -> None:
+    view = read_view(write_run(tmp_path / "run", []))
+    for key in ("1", "#1", "aa"):
+        with pytest.raises(ConfigurationError, match=r"has ended yet.*automl-admm resume"):
+            explain(view, key)
+
+
 def test_the_iteration_is_the_first_that_ended_after_the_evaluation(tmp_path: Path) -> None:
     found = [an_evaluation(n, details={"ended": 10.0 * n}) for n in (1, 2, 3, 4)]
     folder = write_run(tmp_path / "run", [*found, an_evaluation(5)])

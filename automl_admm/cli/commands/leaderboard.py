@@ -144,7 +144,8 @@ def _show(board: Board, log: Log, folder: RunFolder, left: int) -> None:
     if folder.certificate.exists() and not is_earlier:
         _print_certificate(folder, read_certificate(folder.certificate))
     counted = Counter(evaluation.ending for evaluation in log.evaluations)
-    say(", ".join(f"{number} {status}" for status, number in counted.most_common()))
+    told = ", ".join(f"{number} {status}" for status, number in counted.most_common())
+    say(told or "no evaluation has ended yet")
 
 
 def _manifest(folder: RunFolder) -> Mapping[str, Any] | None:
