@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from automl_admm.core.errors import DataError, InvalidOutcome
@@ -129,5 +130,7 @@ class Grouped:
             )
         numbers = {name: place for place, name in enumerate(found)}
         # No place is −1: an absent group has an empty mask.
-        # Many decisions are measured with the same masks.
-        return {name: read_only(places == numbers.get(name, -1)) for name in self.names}
+        # Many decisions are measured with the same masks: neither they nor their names may change.
+        return MappingProxyType(
+            {name: read_only(places == numbers.get(name, -1)) for name in self.names}
+        )

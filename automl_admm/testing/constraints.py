@@ -83,7 +83,7 @@ class ConstraintContract:
     def masks(self, evaluated: EvaluatedPipeline) -> Masks:
         """Return the rows of each group."""
         column = evaluated.sensitive.iloc[:, 0].to_numpy()
-        return {name: read_only(column == name) for name in self.groups}
+        return MappingProxyType({name: read_only(column == name) for name in self.groups})
 
     def numbers(self, evaluated: EvaluatedPipeline) -> Any:
         """Return the column of numbers that a `columned` constraint compares with the scores."""

@@ -13,10 +13,9 @@ from sklearn.datasets import load_iris
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.limits import Limit
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
-from automl_admm.plugins.records import (
-    Constraint,
-)
+from automl_admm.plugins.records import Constraint, ConstraintPlugin
 from automl_admm.runs.config import RunConfig
+from automl_admm.runs.given_objects import take_objects
 from automl_admm.runs.prepare.preparation import Preparation, prepare
 
 ROWS = 120
@@ -30,7 +29,9 @@ def frame() -> tuple[pd.DataFrame, Any]:
     return X, y
 
 
-def prepared(*limits: str | Constraint, X: Any = None, y: Any = None, **more: Any) -> Preparation:
+def prepared(
+    *limits: str | Constraint | ConstraintPlugin, X: Any = None, y: Any = None, **more: Any
+) -> Preparation:
     table, target = frame()
     config = RunConfig(grammar="tiny", constraints=limits, **more)
     return prepare(config, table if X is None else X, target if y is None else y)
@@ -50,6 +51,19 @@ def test_columns_that_are_no_groups(changes: dict[str, Any], limit: str, says: s
     X, y = frame()
     with pytest.raises(DataError, match=says):
         prepared(limit, X=X.assign(**changes), y=y)
+
+
+def test_a_limit_that_takes_groups_away_is_refused() -> None:
+    """At each threshold the groups are the same ones: they are not to be used up."""
+
+    def taking(rows: EvaluatedPipeline, groups: Any) -> float:
+        _, of_group = groups.popitem()
+        return float(rows.decisions[of_group].mean())
+
+    mine = ConstraintPlugin(name="mine", summary="s", grouped=taking, kind="statistical")
+    given = take_objects({"grammar": "tiny", "constraints": [mine, "mine[sex] <= 0.5"]})
+    with pytest.raises(ConfigurationError, match=r"'mine\[sex\]' cannot be measured here.*popitem"):
+        prepare(RunConfig(**given), *frame())
 
 
 def test_a_group_without_rows_of_a_class_is_named_with_its_rows() -> None:

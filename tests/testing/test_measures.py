@@ -145,6 +145,19 @@ def test_a_limit_that_writes_to_masks_or_to_a_column_keeps_no_promise(kind: str)
         Contract().test_rows_stay_as_they_are()
 
 
+def test_a_limit_that_takes_groups_away_keeps_no_promise() -> None:
+    def taking(rows: EvaluatedPipeline, groups: Any) -> float:
+        groups.popitem()
+        return 0.5
+
+    class Contract(ConstraintContract):
+        def make(self) -> ConstraintPlugin:
+            return ConstraintPlugin(name="mine", summary="s", grouped=taking, kind="statistical")
+
+    with pytest.raises(AttributeError, match="popitem"):
+        Contract().test_its_value_is_a_number_in_its_range()
+
+
 def metric(factory: Callable[[], Any]) -> MetricContract:
     class Contract(MetricContract):
         def make(self) -> MetricPlugin:
