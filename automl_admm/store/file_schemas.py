@@ -308,7 +308,7 @@ HOLDER = record(
     {"host": text, "pid": whole(1, LARGEST_PID), "start": number},
     {"run": text, "rows": whole(), "session": whole(), "seconds": within(0.0, 1e12)},
 )
-STORE = record({STORE_RUN: text, "version": whole(), "rows": whole()})
+STORE = record({STORE_RUN: text, "version": whole(), "rows": whole()}, {"is_open": flag})
 
 # The files of a `RunFolder` that are read as they are; a certificate has a reader of its own.
 SCHEMAS: Mapping[str, Schema] = MappingProxyType(

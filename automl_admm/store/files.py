@@ -1,12 +1,13 @@
 """The files of a store, among them its manifest.
 
 The manifest has the number of evaluations at the last checkpoint. So an empty store, a shortened
-one or an older copy is detected, and never taken for a fresh start.
+one or an older copy is detected, and never taken for a fresh start. It also says if a process has
+the store open: the last evaluations are then in a log beside it.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import count
 from pathlib import Path
 
@@ -56,11 +57,16 @@ def beside(path: Path, ending: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The required content of the store."""
+    """The required content of the store.
+
+    `is_open` is True from the opening for writing until the end of the log beside the store.
+    Manifests of older versions do not say.
+    """
 
     run: str
     version: int
     rows: int
+    is_open: bool = False
 
 
 def read_manifest(path: Path) -> Manifest | None:
@@ -71,12 +77,20 @@ def read_manifest(path: Path) -> Manifest | None:
         return None
     except StoreError as problem:
         raise damaged(path, "it is no manifest of a store") from problem
-    return Manifest(content["run"], content["version"], content["rows"])
+    is_open = content.get("is_open", False)
+    return Manifest(content["run"], content["version"], content["rows"], is_open)
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
     """Write the manifest; the old one stays until all of the new one is on the disk."""
     write_json(path, asdict(manifest))
+
+
+def mark_manifest(path: Path, *, is_open: bool) -> None:
+    """Say in the manifest if the store is open; the number of evaluations stays."""
+    manifest = read_manifest(path)
+    if manifest is not None and manifest.is_open != is_open:
+        write_manifest(path, replace(manifest, is_open=is_open))
 
 
 def damaged(path: Path, reason: str) -> StoreError:

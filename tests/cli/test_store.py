@@ -109,6 +109,21 @@ def test_what_is_lost_is_counted(run: Any, folder: Path) -> None:
     assert "1 evaluation saved, 1 lost" in done.out
 
 
+def test_a_copy_without_its_log_is_repaired_and_nothing_is_made_up(run: Any, folder: Path) -> None:
+    manifest = folder / "store.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"is_open": True}))
+    (folder / "store.lock").unlink()
+    done = run("store", "check", folder)
+    assert done.code == 7
+    assert "PROBLEM: " in done.out
+    assert "may lack evaluations: it was not closed" in done.out
+    assert run("leaderboard", folder).code == 7
+    done = run("store", "repair", folder)
+    assert done.code == 0, done.err
+    assert "2 evaluations saved, nothing says how many there were" in done.out
+    assert run("store", "check", folder).code == 0
+
+
 def test_what_was_begun_and_never_ended_is_told(run: Any, folder: Path) -> None:
     with closing(SqliteStore(folder / "store.sqlite", write=True)) as store:
         store.begin(3, "k3", "linear()")

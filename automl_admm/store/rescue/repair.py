@@ -26,6 +26,7 @@ from automl_admm.store.sqlite.opening import (
     Expected,
     build,
     expect,
+    may_lack_rows,
     new_run,
     partial_name,
     publish,
@@ -68,6 +69,7 @@ def repair(path: Path) -> Repaired | None:
 
 def _repair(files: StoreFiles, lock: RunLock) -> Repaired:
     expected = _expected(files)
+    is_unsure = may_lack_rows(files, expected)
     with tempfile.TemporaryDirectory(prefix=".repair-", dir=files.store.parent) as scratch:
         salvaged = _salvage(files, expected, Path(scratch))
     if not salvaged.rows and (expected.rows or not expected.run):
@@ -82,7 +84,8 @@ def _repair(files: StoreFiles, lock: RunLock) -> Repaired:
     # Without a backup the new store is as good; the next run makes one.
     with suppress(AutomlAdmmError, OSError, sqlite3.Error):
         back_up(files)
-    return Repaired(saved, _count_lost(expected, salvaged.run, saved), kept)
+    lost = None if is_unsure else _count_lost(expected, salvaged.run, saved)
+    return Repaired(saved, lost, kept)
 
 
 def _count_lost(expected: Expected, run: str, saved: int) -> int | None:

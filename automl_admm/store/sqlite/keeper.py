@@ -108,7 +108,8 @@ class Keeper:
         begun, progress = time.monotonic(), self._progress()
         if progress.changes != self._saved:
             with suppress(sqlite3.Error, OSError, AutomlAdmmError, _StoppedError):
-                write_manifest(self._files.manifest, Manifest(self._run, VERSION, progress.rows))
+                manifest = Manifest(self._run, VERSION, progress.rows, is_open=True)
+                write_manifest(self._files.manifest, manifest)
                 back_up(self._files, pause)
                 self._saved = progress.changes
         # A backup of a large store takes long, and then comes less often.

@@ -126,6 +126,10 @@ class RunLock:
             # One write of a fixed length: a reader sees the old record or the new one.
             os.pwrite(self._descriptor, record.encode(), 0)
 
+    def sync(self) -> None:
+        """Bring the record to the disk: a note alone does not wait for it."""
+        os.fsync(self._descriptor)
+
     def release(self) -> None:
         """Let the next one in; the file stays, since removing it would let in two."""
         if self._descriptor >= 0:

@@ -13,9 +13,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from automl_admm.core.errors import StoreError
+from automl_admm.core.errors import AutomlAdmmError, StoreError
 from automl_admm.core.evaluations import Evaluation
-from automl_admm.store.files import Manifest, StoreFiles, damaged, free_name, write_manifest
+from automl_admm.store.files import (
+    Manifest,
+    StoreFiles,
+    beside,
+    damaged,
+    free_name,
+    mark_manifest,
+    write_manifest,
+)
 from automl_admm.store.rescue.backup import copy_pages
 from automl_admm.store.sqlite.connection import explaining, not_waiting, transaction
 from automl_admm.store.sqlite.keeper import Keeper, StoreState
@@ -63,9 +71,20 @@ class SqliteStore:
         self._progress = StoreState(facts.rows, 0)
         self._begun: set[str] = set()
         if self._lock is not None:
-            self._lock.note(self.run, facts.rows)
-            note_time = self._lock.note_time
-            self._keeper = Keeper(self._files, self.run, lambda: self._progress, note_time)
+            self._begin_writing(self._lock)
+
+    def _begin_writing(self, lock: RunLock) -> None:
+        """Mark the store as open, and start its keeper."""
+        # The lock first: it counts what is written, so a kill between both loses nothing.
+        lock.note(self.run, self._progress.rows)
+        try:
+            with explaining(self._files.lock):
+                lock.sync()
+            mark_manifest(self._files.manifest, is_open=True)
+        except BaseException:
+            self.close()
+            raise
+        self._keeper = Keeper(self._files, self.run, lambda: self._progress, lock.note_time)
 
     def count_time(self, session: int, begun: float) -> None:
         """Note from now on how long this session of the run, counted from 1, has lasted."""
@@ -166,7 +185,7 @@ class SqliteStore:
             publish(kept)
         # The manifest first: it may name fewer than there are, never more. And no repair is to
         # bring back from the backup what counts no more.
-        write_manifest(self._files.manifest, Manifest(self.run, VERSION, 0))
+        write_manifest(self._files.manifest, Manifest(self.run, VERSION, 0, is_open=True))
         self._files.backup.unlink(missing_ok=True)
         if self._lock is not None:
             self._lock.note(self.run, 0)
@@ -181,6 +200,7 @@ class SqliteStore:
 
     def close(self) -> None:
         """Let go of the file, after a last backup."""
+        has_written = self._keeper is not None
         if self._keeper is not None:
             self._keeper.stop()
             self._keeper = None
@@ -192,6 +212,10 @@ class SqliteStore:
                 self._database.execute("PRAGMA journal_mode=DELETE")
         with suppress(sqlite3.Error):
             self._database.close()
+        if has_written and not beside(self._files.store, "-wal").exists():
+            # An open mark that stays is harmless: the lock has counted what is in the file.
+            with suppress(AutomlAdmmError):
+                mark_manifest(self._files.manifest, is_open=False)
         self._release()
 
     def _release(self) -> None:

@@ -6,6 +6,7 @@ A refused store is never changed: it is opened read-only for the check.
 from __future__ import annotations
 
 import secrets
+import shlex
 import sqlite3
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -51,8 +52,12 @@ class Expected:
     def rows(self) -> int:
         """The least number of evaluations."""
         at_checkpoint = 0 if self.manifest is None else self.manifest.rows
-        is_of_run = self.holder is not None and self.holder.run == self.run
-        return max(at_checkpoint, self.holder.rows if self.holder and is_of_run else 0)
+        return max(at_checkpoint, self.holder.rows if self.holder and self.is_counted else 0)
+
+    @property
+    def is_counted(self) -> bool:
+        """Return True if the last writer has counted the evaluations of this run."""
+        return self.holder is not None and self.holder.run == self.run
 
 
 def expect(files: StoreFiles) -> Expected:
@@ -72,6 +77,23 @@ def compare(files: StoreFiles, facts: Facts, expected: Expected) -> None:
     if facts.rows < expected.rows:
         found = say_count(facts.rows, "evaluation")
         raise damaged(files.store, f"it holds {found} of {expected.rows}")
+    if may_lack_rows(files, expected):
+        log, folder = beside(files.store, "-wal").name, shlex.quote(str(files.store.parent))
+        raise StoreError(
+            f"'{files.store}' may lack evaluations: it was not closed, {log} is gone, and "
+            f"{files.lock.name} does not say how many there were.",
+            hint="Copy all files of the folder that it is from, or go on with what is here after "
+            f"`automl-admm store repair {folder}`.",
+        )
+
+
+def may_lack_rows(files: StoreFiles, expected: Expected) -> bool:
+    """Return True if the log of a writer is gone, and nothing says how much was in it."""
+    if expected.manifest is None or not expected.manifest.is_open or expected.is_counted:
+        return False
+    log = beside(files.store, "-wal")
+    # A reader may have made an empty one.
+    return not log.exists() or log.stat().st_size == 0
 
 
 def new_run() -> str:
