@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from automl_admm.core.errors import NO_ROOM, DiskFullError, StoreError
 from automl_admm.store.files import beside, damaged
+from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.rows import RowError
 
 BUSY_SECONDS = 5.0  # a reader beside may hold up the writer for a moment
+# Another program with an open change, such as a database browser, is waited for so long.
+PATIENCE_SECONDS = 60.0
+PAUSE_SECONDS = 0.05
 # A quota, or a limit on the size of files, is told by SQLite as a failed write.
 TOLD_AS_FULL = frozenset(
     {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE}
@@ -57,8 +63,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[None]:
     """Run all statements within it, or none."""
-    # Locked from the start: a read that turns into a write may fail instead of waiting.
-    database.execute("BEGIN IMMEDIATE")
+    _begin(database)
     try:
         yield
         database.execute("COMMIT")
@@ -67,6 +72,28 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
         if database.in_transaction:
             database.execute("ROLLBACK")
         raise
+
+
+def _begin(database: sqlite3.Connection) -> None:
+    """Begin a transaction, with patience for another program that holds a lock.
+
+    SQLite waits for a few seconds at a time: signals are noticed in between.
+    """
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            # Locked from the start: a read that turns into a write may fail instead of waiting.
+            database.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as problem:
+            if not _is_busy(problem) or time.monotonic() >= deadline:
+                raise
+            time.sleep(PAUSE_SECONDS)
+        else:
+            return
+
+
+def _is_busy(problem: Exception) -> bool:
+    return getattr(problem, "sqlite_errorcode", 0) & PRIMARY_CODE == sqlite3.SQLITE_BUSY
 
 
 @contextmanager
@@ -97,4 +124,15 @@ def explain(problem: Exception, path: Path) -> StoreError | DiskFullError:
         return DiskFullError(f"no room left for '{path}'.", hint=hint)
     if code & PRIMARY_CODE in DAMAGE or isinstance(problem, UnicodeDecodeError | RowError):
         return damaged(path, str(problem))
+    if _is_busy(problem):
+        return _locked(path)
     return StoreError(f"the store '{path}' cannot be used: {problem}.")
+
+
+def _locked(path: Path) -> StoreError:
+    hint = "Close that program."
+    if RunFolder(path.parent).settings.exists():
+        hint = f"Close it; a run goes on by `automl-admm resume {shlex.quote(str(path.parent))}`."
+    return StoreError(
+        f"the store '{path}' cannot be used: another program holds a lock on it.", hint=hint
+    )
