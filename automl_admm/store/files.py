@@ -39,6 +39,13 @@ class StoreFiles:
         return self.store.with_suffix(".bak")
 
     @property
+    def sources(self) -> tuple[Path, ...]:
+        """The files to repair from: the store, or what a killed repair left, and the backup."""
+        aside = self.store.parent.glob(f"{self.store.stem}.damaged-*.sqlite")
+        stores = (self.store,) if self.store.is_file() else tuple(sorted(aside))
+        return (*stores, self.backup) if self.backup.is_file() else stores
+
+    @property
     def first_version(self) -> Path:
         """The copy of a store of version 1, from before its migration."""
         return self.store.with_suffix(".v1.sqlite")

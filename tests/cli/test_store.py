@@ -124,6 +124,39 @@ def test_a_copy_without_its_log_is_repaired_and_nothing_is_made_up(run: Any, fol
     assert run("store", "check", folder).code == 0
 
 
+def test_check_and_repair_agree_on_a_store_that_is_gone(run: Any, folder: Path) -> None:
+    (folder / "store.sqlite").unlink()
+    done = run("store", "check", folder)
+    assert (done.code, "it is gone, and held 2 evaluations" in done.out) == (7, True)
+    assert "store repair" in done.err
+    (folder / "store.bak").rename(folder / "elsewhere")
+    for action in ("check", "repair"):
+        done = run("store", action, folder)
+        assert done.code == 7
+        assert "is gone, and held 2 evaluations" in done.out + done.err
+        assert "to repair it from: restore it from a copy." in done.err
+        assert "store repair" not in done.err
+    (folder / "elsewhere").rename(folder / "store.bak")
+    done = run("store", "repair", folder)
+    assert (done.code, done.out) == (0, "2 evaluations saved, none is lost\n")
+    assert run("store", "check", folder).code == 0
+
+
+@pytest.mark.parametrize("is_counted", [True, False])
+def test_a_backup_alone_is_repaired_from(run: Any, folder: Path, *, is_counted: bool) -> None:
+    """A run may be killed before a checkpoint counts: nothing then says how many there were."""
+    (folder / "store.sqlite").unlink()
+    if not is_counted:
+        (folder / "store.lock").unlink()
+        manifest = folder / "store.json"
+        manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"rows": 0}))
+    done = run("leaderboard", folder)
+    assert done.code == 7
+    assert "is damaged: it is gone" in done.err
+    assert "store repair" in done.err
+    assert "2 evaluations saved" in run("store", "repair", folder).out
+
+
 def test_what_was_begun_and_never_ended_is_told(run: Any, folder: Path) -> None:
     with closing(SqliteStore(folder / "store.sqlite", write=True)) as store:
         store.begin(3, "k3", "linear()")

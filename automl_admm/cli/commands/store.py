@@ -39,7 +39,9 @@ def check_command(run: Path) -> None:
     for problem in report.problems:
         say(f"PROBLEM: {problem}")
     if report.problems:
-        hint = f"`automl-admm store repair {run}` saves what can be read."
+        hint = "There is nothing to repair it from: restore it from a copy."
+        if report.has_sources:
+            hint = f"`automl-admm store repair {run}` saves what can be read."
         raise StoreError(f"the store of '{run}' is not in order.", hint=hint)
     say("in order")
 

@@ -28,17 +28,22 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class StoreReport:
-    """The result of a check: `facts` in order, and `problems` (none for an intact store)."""
+    """The result of a check: `facts` in order, and `problems` (none for an intact store).
+
+    `has_sources` is False if nothing is left to repair the store from.
+    """
 
     facts: tuple[str, ...]
     problems: tuple[str, ...]
+    has_sources: bool
 
 
 def check(path: Path) -> StoreReport:
     """Check a store, its manifest, its backup and its writer."""
     files = StoreFiles(path)
     problems = list(_problems(files))
-    return StoreReport(tuple(_facts(files, in_order=not problems)), tuple(problems))
+    facts = tuple(_facts(files, in_order=not problems))
+    return StoreReport(facts, tuple(problems), has_sources=bool(files.sources))
 
 
 def _problems(files: StoreFiles) -> Iterator[str]:

@@ -24,6 +24,7 @@ from automl_admm.store.sqlite.connection import explaining, transaction
 from automl_admm.store.sqlite.lock import RunLock, read_holder
 from automl_admm.store.sqlite.opening import (
     Expected,
+    absent,
     build,
     expect,
     may_lack_rows,
@@ -57,8 +58,8 @@ class _Salvaged:
 def repair(path: Path) -> Repaired | None:
     """Make a new store from the remains of one; None for an intact store, left alone."""
     files = StoreFiles(path)
-    if not any(_sources(files)):
-        raise StoreError(f"there is no store '{path}'.", hint="Name the folder of a run.")
+    if not files.sources:
+        raise absent(files, _expected(files))
     lock = RunLock(files.lock)
     try:
         with explaining(path):
@@ -112,7 +113,7 @@ def _salvage(files: StoreFiles, expected: Expected, scratch: Path) -> _Salvaged:
     settings = RunFolder(files.store.parent).settings
     run = expected.run or named_run(settings) or ""
     rows, begun = dict[str, Row](), dict[str, Row]()
-    for source in _sources(files):
+    for source in files.sources:
         for copy in copies_of(source, scratch, partial_name(template)):
             named = run_of(copy)
             if run and named and named != run:
@@ -123,16 +124,6 @@ def _salvage(files: StoreFiles, expected: Expected, scratch: Path) -> _Salvaged:
             remove_logs(copy)
     unended = tuple(row for key, row in begun.items() if key not in rows)
     return _Salvaged(run or new_run(), tuple(rows.values()), unended)
-
-
-def _sources(files: StoreFiles) -> Iterator[Path]:
-    """Return the store, or its files set aside by an interrupted repair, and the backup."""
-    if files.store.is_file():
-        yield files.store
-    else:
-        yield from sorted(files.store.parent.glob(f"{files.store.stem}.damaged-*.sqlite"))
-    if files.backup.is_file():
-        yield files.backup
 
 
 def _write(store: Path, salvaged: _Salvaged) -> int:

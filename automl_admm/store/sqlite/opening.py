@@ -172,13 +172,20 @@ def open_writing(files: StoreFiles) -> tuple[sqlite3.Connection, Facts]:
 def refuse_absent(files: StoreFiles, expected: Expected) -> None:
     """Refuse a missing or empty store."""
     if not files.store.is_file():
-        if expected.rows:
-            raise damaged(
-                files.store, f"it is gone, and held {say_count(expected.rows, 'evaluation')}"
-            )
-        raise StoreError(f"there is no store '{files.store}'.", hint="Name the folder of a run.")
+        raise absent(files, expected)
     if files.store.stat().st_size == 0:
         raise damaged(files.store, "it is empty")
+
+
+def absent(files: StoreFiles, expected: Expected) -> StoreError:
+    """Return the error for a store whose file is not there."""
+    held = f", and held {say_count(expected.rows, 'evaluation')}" if expected.rows else ""
+    if files.sources:
+        return damaged(files.store, f"it is gone{held}")
+    if not held:
+        return StoreError(f"there is no store '{files.store}'.", hint="Name the folder of a run.")
+    hint = f"There is no {files.backup.name} to repair it from: restore it from a copy."
+    return StoreError(f"'{files.store}' is gone{held}.", hint=hint)
 
 
 def _up_to_date(database: sqlite3.Connection, files: StoreFiles, facts: Facts) -> Facts:
