@@ -179,7 +179,7 @@ def test_a_model_for_the_limits_of_an_earlier_session_is_not_taken_for_one_of_th
     assert told.code == 0, told.err
     assert "No model has been saved so far" in told.out
     assert "The model in the folder is of an earlier session" in told.out
-    assert "within its limit" not in told.out
+    assert "The model is within" not in told.out
 
 
 def test_a_model_for_other_limits_in_the_folder_of_an_ended_run_is_refused(
