@@ -143,6 +143,16 @@ class PipelineOptions(SearchOptions):
             compared_as="certify",
         ).metadata,
     )
+    last_look: bool = field(
+        default=False,
+        metadata=Option(
+            Kind.FLAG,
+            "--last-look",
+            "Spend all the risk of the proof in one look: no later run can prove limits on these "
+            "data.",
+            words="a last look",
+        ).metadata,
+    )
     group_thresholds: bool = field(
         default=False,
         metadata=Option(
@@ -262,16 +272,6 @@ class RunOptions(PipelineOptions):
             "--certify-fraction",
             "Share of the rows to set aside for the proof. [default: as many as the limits take]",
             words="the certification fraction",
-        ).metadata,
-    )
-    last_look: bool = field(
-        default=False,
-        metadata=Option(
-            Kind.FLAG,
-            "--last-look",
-            "Spend all the risk of the proof in one look: no later run can prove limits on these "
-            "data.",
-            words="a last look",
         ).metadata,
     )
     separator: str | None = field(
