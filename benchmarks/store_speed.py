@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import sqlite3
+import sys
 import tempfile
 import threading
 import time
@@ -176,8 +177,8 @@ def commits(what: str, seconds: list[float], most: float | None = None) -> Line:
     return Line(what, figure, f"median < {most:g} ms", middle < most)
 
 
-def main() -> None:
-    """Print the table."""
+def main() -> int:
+    """Print the table; 1 if something took too long."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--folder", type=Path, help="where the disk to be measured is mounted")
@@ -187,9 +188,12 @@ def main() -> None:
         fill(path, options.rows)
         print(f"a store of {options.rows:,} evaluations, {path.stat().st_size / 1e6:.0f} MB")
         print("(writes: median / 99 % / longest)")
+        kept = []
         for line in measure(path, options.rows):
             print(line, flush=True)
+            kept.append(line.is_kept)
+    return 0 if all(kept) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
