@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -23,6 +24,20 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 NUMBERS = count()
+MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of this user in it
+ROOM = 2_000_000_000
+
+
+def pytest_configure() -> None:
+    """Lay the folders of tests into memory where there is room for them.
+
+    Each write of a store waits for the disk, and nothing that a test does can show that it did: a
+    killed process loses nothing that it has written. Half of the time of a fit is such waiting.
+    """
+    if "PYTEST_DEBUG_TEMPROOT" in os.environ or not os.access(MEMORY, os.W_OK):
+        return
+    if shutil.disk_usage(MEMORY).free > ROOM:
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = str(MEMORY)
 
 
 @pytest.fixture(scope="session", autouse=True)
