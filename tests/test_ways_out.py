@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from program import run_python
 import automl_admm
 from automl_admm import AutoMLClassifier, AutoMLRegressor
 from automl_admm.cli.main import main
+from automl_admm.execution.threads import thread_environment
 
 ROWS = 200
 # The script is to run where nothing but scikit-learn and pandas is installed.
@@ -28,12 +30,12 @@ sys.modules.update(dict.fromkeys({ABSENT}))
 for sys.argv in json.loads(sys.argv[1]):
     runpy.run_path(sys.argv[0], run_name="__main__")
 """
-LOADED = (
-    "import sys, automl_admm, pandas; model = automl_admm.load(sys.argv[1]); "
-    "rows = pandas.read_parquet(sys.argv[2]); "
-    "found = pandas.DataFrame({'prediction': model.predict(rows)}); "
-    "found.to_csv(sys.argv[3], index=False)"
-)
+LOADED = """
+import sys, automl_admm, pandas
+for run, rows, out in zip(*[iter(sys.argv[1:])] * 3):
+    found = automl_admm.load(run).predict(pandas.read_parquet(rows))
+    pandas.DataFrame({"prediction": found}).to_csv(out, index=False)
+"""
 
 
 def numbers() -> pd.DataFrame:
@@ -103,14 +105,19 @@ def program(*arguments: object) -> None:
     assert not ended.value.code
 
 
-def python(program: str, *arguments: object) -> None:
-    command = [sys.executable, "-W", "ignore", "-c", program, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+def run_script(*calls: Sequence[object]) -> subprocess.CompletedProcess[str]:
+    """Run a script with each of these lists of arguments, in one interpreter that has nothing else.
 
-
-def run_script(*calls: Sequence[object]) -> None:
-    python(ALONE, json.dumps([[str(word) for word in words] for words in calls]))
+    Small products take many times as long in as many threads as there are cores.
+    """
+    words = json.dumps([[str(word) for word in words] for words in calls])
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", ALONE, words],
+        env=os.environ | thread_environment(1),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def as_read(path: Path) -> pd.DataFrame:
@@ -123,45 +130,63 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "grammar"), CASES)
-def test_all_ways_out_predict_the_same(
-    name: str, grammar: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_all_ways_out_predict_the_same(tmp_path: Path) -> None:
+    """Every case fits by itself; all scripts share one, and so do all loaded models."""
+    folders = [tmp_path / f"{name}-{grammar}" for name, grammar in CASES]
+    for folder, case in zip(folders, CASES, strict=True):
+        fit_and_predict(folder, *case)
+    files = [(folder, kind) for folder in folders for kind in ("csv", "parquet")]
+    scripted = [
+        (
+            one / "RUN/pipeline.py",
+            one / "rows.csv",
+            one / f"rows.{kind}",
+            one / f"script-{kind}.csv",
+        )
+        for one, kind in files
+    ]
+    done = run_script(*scripted)
+    assert done.returncode == 0, done.stderr
+    loaded = [(one / "RUN", one / "rows.parquet", one / "loaded.csv") for one in folders]
+    done = run_python("-c", LOADED, *(path for paths in loaded for path in paths))
+    assert done.returncode == 0, done.stderr
+    for folder in folders:
+        demand_the_same(folder)
+
+
+def fit_and_predict(folder: Path, name: str, grammar: str) -> None:
+    """Lay a run into a folder, with what the program and a loaded model predict by it."""
+    folder.mkdir()
     frame = TABLES[name]()
-    is_number = name == "numbers"
-    files = write_all(frame, tmp_path)
+    files = write_all(frame, folder)
     space: str | Path = "tiny"
     if grammar in GRAMMARS:
-        last = "ridge" if is_number else "logistic_regression"
+        last = "ridge" if name == "numbers" else "logistic_regression"
         text = GRAMMARS[grammar].format(last)
         used = ", ".join(one for one in (*COMPONENTS, last) if one in text)
-        space = tmp_path / "space.lark"
+        space = folder / "space.lark"
         space.write_text(f"%import components ({used})\n{text}\n")
     few = ("--cv=2", "--max-evaluations", "2", "--executor", "inline", "--grammar", space, "-q")
-    program("fit", files[0], "--target", "target", "--out", "RUN", *few)
-    found = {}
+    program("fit", files[0], "--target", "target", "--out", folder / "RUN", *few)
     for file in files:
-        program("predict", "RUN", file, "-o", f"{file.suffix[1:]}.csv")
-        found[f"predict {file.suffix}"] = as_read(tmp_path / f"{file.suffix[1:]}.csv")
-    scripted = {file: f"script{file.suffix}.csv" for file in files}
-    run_script(*(("RUN/pipeline.py", "rows.csv", file, out) for file, out in scripted.items()))
-    for file, out in scripted.items():
-        found[f"pipeline.py {file.suffix}"] = as_read(tmp_path / out)
-    model: Any = automl_admm.load("RUN")
-    loaded = pd.DataFrame({"prediction": model.predict(frame)})
+        program("predict", folder / "RUN", file, "-o", folder / f"told-{file.suffix[1:]}.csv")
+    model: Any = automl_admm.load(folder / "RUN")
+    own = pd.DataFrame({"prediction": model.predict(frame)})
     if hasattr(model, "predict_proba"):
         for place, label in enumerate(model.classes_):
-            loaded[f"probability_{label}"] = model.predict_proba(frame)[:, place]
-    loaded.to_csv("loaded.csv", index=False)
-    first = found.pop("predict .csv")
-    found["load"] = as_read(tmp_path / "loaded.csv")
-    for way, other in found.items():
-        pd.testing.assert_frame_equal(other, first, check_exact=True, obj=way)
-    done = run_python("-c", LOADED, "RUN", "rows.parquet", "loaded.csv")
-    assert done.returncode == 0, done.stderr
-    assert as_read(tmp_path / "loaded.csv")["prediction"].tolist() == first["prediction"].tolist()
-    assert len(set(first["prediction"])) > 1
+            own[f"probability_{label}"] = model.predict_proba(frame)[:, place]
+    own.to_csv(folder / "own.csv", index=False)
+
+
+def demand_the_same(folder: Path) -> None:
+    first = as_read(folder / "told-csv.csv")
+    for way in ("told-parquet", "script-csv", "script-parquet", "own"):
+        other = as_read(folder / f"{way}.csv")
+        name = f"{folder.name}: {way}"
+        pd.testing.assert_frame_equal(other, first, check_exact=True, obj=name)
+    loaded = as_read(folder / "loaded.csv")
+    assert loaded["prediction"].tolist() == first["prediction"].tolist(), folder.name
+    assert len(set(first["prediction"])) > 1, folder.name
 
 
 @pytest.mark.parametrize("name", ["numbers", "people"])
@@ -176,7 +201,8 @@ def test_what_fit_predicts_is_what_its_folder_predicts(name: str, tmp_path: Path
     frame = frame.rename(columns={"target": "wanted"})
     frame.to_parquet(tmp_path / "rows.parquet", index=False)
     script = tmp_path / "RUN" / "pipeline.py"
-    run_script((script, *[tmp_path / "rows.parquet"] * 2, tmp_path / "script.csv"))
+    done = run_script((script, *[tmp_path / "rows.parquet"] * 2, tmp_path / "script.csv"))
+    assert done.returncode == 0, done.stderr
     program("predict", tmp_path / "RUN", tmp_path / "rows.parquet", "-o", tmp_path / "told.csv")
     pd.DataFrame({"prediction": search.predict(X)}).to_csv(tmp_path / "own.csv", index=False)
     own = as_read(tmp_path / "own.csv")["prediction"].tolist()
@@ -199,36 +225,51 @@ def test_weights_and_a_dialect_are_those_of_the_run(
     )
     program("fit", "rows.csv", "--target", "target", "--weight", "weight", "--out", "RUN", *few)
     program("predict", "RUN", "rows.csv", "-o", "told.csv")
-    run_script(("RUN/pipeline.py", "rows.csv", "rows.csv", "script.csv"), ("RUN/pipeline.py",))
+    done = run_script(
+        ("RUN/pipeline.py", "rows.csv", "rows.csv", "script.csv"), ("RUN/pipeline.py",)
+    )
+    assert done.returncode == 0, done.stderr
     assert Path("script.csv").read_text() == Path("told.csv").read_text()
     text = Path("rows.csv").read_text("cp1252").splitlines()
     age = text[2].split(";")[0]
     text[2] = f"old{text[2].removeprefix(age)}"
     Path("bad.csv").write_text("\n".join(text), "cp1252")
-    calls = [["RUN/pipeline.py", "rows.csv", "bad.csv"]]
-    command = [sys.executable, "-W", "ignore", "-c", ALONE, json.dumps(calls)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run_script(("RUN/pipeline.py", "rows.csv", "bad.csv"))
     said = "error: bad.csv, line 3: column 'age' holds 'old', and held numbers in training.\n"
     assert (done.returncode, done.stderr, done.stdout) == (2, said, "")
 
 
-@pytest.mark.parametrize("header", [",a,,y", "y,,a,", "a,b,a,y", "a,b,,y"])
-def test_names_alike_or_absent_are_those_of_pandas_in_every_way_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, header: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+HEADERS = (",a,,y", "y,,a,", "a,b,a,y", "a,b,,y")
+
+
+def test_names_alike_or_absent_are_those_of_pandas_in_every_way_out(tmp_path: Path) -> None:
+    folders = [tmp_path / str(number) for number in range(len(HEADERS))]
+    for folder, header in zip(folders, HEADERS, strict=True):
+        folder.mkdir()
+        write_numbers(folder / "rows.csv", header)
+        few = ("--cv=2", "--max-evaluations", "1", "--executor", "inline", "--grammar", "tiny")
+        data, out = (folder / "rows.csv", "--target", "y"), ("--out", folder / "RUN", "-q")
+        program("fit", *data, *few, *out)
+        program("predict", folder / "RUN", folder / "rows.csv", "-o", folder / "told.csv")
+    scripts = [(folder / "RUN" / "pipeline.py", folder) for folder in folders]
+    named = [(script, *[one / "rows.csv"] * 2, one / "script.csv") for script, one in scripts]
+    done = run_script(*named, *((script,) for script, _ in scripts))
+    assert done.returncode == 0, done.stderr
+    for folder, header in zip(folders, HEADERS, strict=True):
+        told = (folder / "told.csv").read_text()
+        assert (folder / "script.csv").read_text() == told, header
+        chances = automl_admm.load(folder / "RUN").predict_proba(pd.read_csv(folder / "rows.csv"))
+        last = pd.read_csv(folder / "told.csv").iloc[:, -1].to_numpy()
+        assert chances[:, 1] == pytest.approx(last), header
+
+
+def write_numbers(path: Path, header: str) -> None:
+    """Write rows of numbers with a target that their sum tells."""
     numbers = np.random.default_rng(0).random((60, 4)).round(3)
     place = header.split(",").index("y")
     numbers[:, place] = numbers.sum(axis=1) - numbers[:, place] > 1.5
     rows = [",".join(map(str, row)) for row in numbers]
-    Path("rows.csv").write_text("\n".join((header, *rows)) + "\n")
-    few = ("--cv=2", "--max-evaluations", "1", "--executor", "inline", "--grammar", "tiny", "-q")
-    program("fit", "rows.csv", "--target", "y", "--out", "RUN", *few)
-    program("predict", "RUN", "rows.csv", "-o", "told.csv")
-    run_script(("RUN/pipeline.py", "rows.csv", "rows.csv", "script.csv"), ("RUN/pipeline.py",))
-    assert Path("script.csv").read_text() == Path("told.csv").read_text()
-    chances = automl_admm.load("RUN").predict_proba(pd.read_csv("rows.csv"))
-    assert chances[:, 1] == pytest.approx(pd.read_csv("told.csv").iloc[:, -1].to_numpy())
+    path.write_text("\n".join((header, *rows)) + "\n")
 
 
 def test_a_model_without_code_leaves_no_script(
