@@ -78,8 +78,8 @@ def test_a_column_that_cannot_be_of_a_kind_is_refused_with_its_line(mixed, run, 
 
 
 def test_fit_says_which_columns_are_not_plain(mixed, run, tmp_path):
-    search = ("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--out", "out")
-    done = run("fit", mixed, "--target", "dear", *search)
+    search = ("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--executor", "inline")
+    done = run("fit", mixed, "--target", "dear", *search, "--out", "out")
     assert done.code == 0, done.err
     assert "\x1b" not in done.err
     assert "column 'cost[red]\\x1b[31m\\nx': numbers in text" in done.err
@@ -92,8 +92,8 @@ def test_fit_says_which_columns_are_not_plain(mixed, run, tmp_path):
 def test_of_many_columns_the_first_are_told(run, tmp_path):
     price = {f"p{place}": [f"${v:.2f}" for v in RNG.uniform(1, 9, 60)] for place in range(20)}
     pd.DataFrame(price | {"y": RNG.choice(["a", "b"], 60)}).to_csv("wide.csv", index=False)
-    search = ("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--out", "out")
-    done = run("fit", "wide.csv", "--target", "y", *search)
+    search = ("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--executor", "inline")
+    done = run("fit", "wide.csv", "--target", "y", *search, "--out", "out")
     assert done.code == 0, done.err
     assert done.err.count("numbers in text") == 12
     assert "and 8 more columns: automl-admm inspect DATA" in done.err

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from program import run_python
 from pyarrow import parquet
 
 from automl_admm import load
@@ -79,9 +78,9 @@ def test_the_script_of_a_run_keeps_them_too(frame: pd.DataFrame, run: Any, tmp_p
     frame.to_json("numbers.jsonl", orient="records", lines=True)
 
     def printed(name: str) -> str:
-        command = [sys.executable, "out/pipeline.py", "train.csv", name]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
-        return done.stdout
+        done = run_python("out/pipeline.py", "train.csv", name, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return str(done.stdout)
 
     expected = printed("train.csv")
     assert len(set(expected.split())) > 2

@@ -241,7 +241,10 @@ def test_codes_of_the_target_are_predicted_as_they_are_written(run: Run, tmp_pat
     frame = pd.DataFrame({"code": code, "noise": rng.random(240).round(3)})
     frame["label"] = np.where(code == "007", "01", "1")
     frame.to_csv(tmp_path / "codes.csv", index=False)
-    few = ("--grammar", "tiny", "--cv=2", "--max-evaluations", "3", "--seed", "1")
+    few = (
+        *("--grammar", "tiny", "--cv=2", "--max-evaluations", "3", "--seed", "1"),
+        *("--executor", "inline"),
+    )
     assert run("fit", "codes.csv", "--target", "label", *few, "--out", "codes").code == 0
     frame.drop(columns="label").to_parquet(tmp_path / "codes.parquet")
     for name in ("codes.csv", "codes.parquet"):

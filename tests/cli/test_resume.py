@@ -53,20 +53,18 @@ def winner(folder: Path) -> str:
     return str(json.loads((folder / "model.json").read_text())["pipeline"])
 
 
-def start(
-    run: Any, table: Path, grammar: Path, name: str, count: int, executor: str = "inline"
-) -> Any:
+def start(run: Any, table: Path, grammar: Path, name: str, count: int) -> Any:
     return run(
         *("fit", table, "--target", "buys", "--grammar", grammar, "--out", name, "-q"),
-        *("--constraint", LIMIT, "--cv=2", "--max-evaluations", str(count), "--executor", executor),
+        *("--constraint", LIMIT, "--cv=2", "--max-evaluations", str(count), "--executor", "inline"),
     )
 
 
 def test_a_run_in_two_parts_is_the_run_in_one(
     run: Any, table: Path, grammar: Path, tmp_path: Path
 ) -> None:
-    assert start(run, table, grammar, "whole", 6, "local").code == 0
-    assert start(run, table, grammar, "parts", 3, "local").code == 0
+    assert start(run, table, grammar, "whole", 6).code == 0
+    assert start(run, table, grammar, "parts", 3).code == 0
     ended = run("resume", "parts", "--max-evaluations", "+3", "-q")
     assert ended.code == 0, ended.err
     assert seen(tmp_path / "parts") == seen(tmp_path / "whole")
@@ -94,11 +92,12 @@ def test_the_fork_server_of_resume_is_a_fork_of_the_program(
 
 
 def test_a_run_with_a_time_budget_goes_on_from_all_that_it_knows(
-    run: Any, table: Path, grammar: Path, tmp_path: Path
+    run: Any, spawn: Any, table: Path, grammar: Path, tmp_path: Path
 ) -> None:
-    assert start(run, table, grammar, "timed", 4, "local").code == 0
+    assert start(run, table, grammar, "timed", 4).code == 0
     before = seen(tmp_path / "timed")
-    ended = run("resume", "timed", "--budget", "600s", "--max-evaluations", "8", "--workers", "2")
+    more = ("--budget", "600s", "--max-evaluations", "8", "--workers", "2", "--executor", "local")
+    ended = spawn("resume", "timed", *more)
     assert ended.code == 0, ended.err
     assert "goes on after 4 evaluations" in ended.err
     after = seen(tmp_path / "timed")

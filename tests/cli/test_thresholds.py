@@ -28,14 +28,14 @@ def loans(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("executor", ["inline", "local"])
 def test_fit_and_predict_within_a_false_positive_rate(
-    run: Any, loans: Path, tmp_path: Path, executor: str
+    run: Any, spawn: Any, loans: Path, tmp_path: Path, executor: str
 ) -> None:
     quick = (
-        *("--grammar", "tiny", "--cv=2", "--max-evaluations", "6"),
+        *("--grammar", "tiny", "--cv=2", "--max-evaluations", "3"),
         *("--theta-solver", "random", "-q"),
     )
     wanted = ("--constraint", "fpr <= 0.05", "--executor", executor, "--out", "out")
-    done = run("fit", loans, "--target", "paid", *quick, *wanted)
+    done = spawn("fit", loans, "--target", "paid", *quick, *wanted)
     assert done.code == 0, done.err
     manifest = json.loads((tmp_path / "out" / "model.json").read_text())
     assert manifest["feasible"]
