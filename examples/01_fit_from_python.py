@@ -14,7 +14,8 @@ X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 
 search = AutoMLClassifier(
-    time_budget=15,
+    time_budget=60,  # seconds; whichever of the two ends first
+    max_evaluations=8,
     constraints=["latency_us <= 200"],
     n_jobs=2,
     random_state=0,

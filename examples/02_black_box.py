@@ -37,7 +37,7 @@ def build(values: dict) -> dict[str, float]:
     return {"loss": DENSITY[values["material"]] * area * LENGTH + coat, "bend_mm": 1000 * bend}
 
 
-result = minimize(build, space, constraints=["bend_mm <= 5"], max_evaluations=300, random_state=0)
+result = minimize(build, space, constraints=["bend_mm <= 5"], max_evaluations=100, random_state=0)
 print("beam:  ", result.best)
 print(f"weight: {result.loss:.3f} kg")
 print(f"bend:   {result.constraints['bend_mm']:.2f} mm, within the limit: {result.feasible}")
