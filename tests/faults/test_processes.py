@@ -107,7 +107,7 @@ def test_the_parent_is_stopped_for_a_while(begin, tmp_path, seen):
     expected="killed and started again, the run ends in time",
 )
 def test_the_fork_server_is_stopped(begin, pace, tmp_path, seen):
-    budget = max(10.0, 3 * pace)
+    budget = max(6.0, 3 * pace)
     run = begin(tmp_path, (*HEALTHY, "naps_0"), "--budget", f"{budget}s", "--workers", "1")
     server = run.server("naps_0")
     server.suspend()
@@ -194,7 +194,7 @@ def test_one_evaluation(fit, tmp_path, seen):
     expected="killed at the deadline; what was found before is given",
 )
 def test_one_fit_takes_it_all(fit, pace, tmp_path, seen):
-    budget = max(8.0, 3 * pace)
+    budget = max(5.0, 3 * pace)
     limits = ("--budget", f"{budget}s", "--eval-timeout", "1h", "--workers", "1")
     ended = fit(tmp_path, ("gaussian_nb", "sleeps"), *limits)
     assert ended.code == 0, ended.err
@@ -223,7 +223,8 @@ def test_one_seed_is_one_run(begin, tmp_path, seen):
         run = begin(
             folder,
             HEALTHY,
-            *("--max-evaluations", "6", "--theta-solver", "gp", "--seed", "7", "--workers", "1"),
+            *("--max-evaluations", "6", "--theta-solver", "gp", "--seed", "7"),
+            *("--executor", "inline"),
             environment=given,
         )
         ended = run.end()
