@@ -15,8 +15,10 @@ from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
 # A search runs in one thread, and so do its parts here: beside other work, small products and fits
-# take many times as long in as many threads as there are cores.
+# take many times as long in as many threads as there are cores. So do new interpreters, unless a
+# test is about their threads.
 threadpool_limits(1)
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=60)
 settings.register_profile("thorough", deadline=None, max_examples=10_000)

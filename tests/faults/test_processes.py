@@ -206,7 +206,7 @@ def test_one_fit_takes_it_all(fit, pace, tmp_path, seen):
     seen(f"exit 0 after {ended.seconds:.1f} s of {budget:.0f}; {killed}; gaussian_nb")
 
 
-PROMISED = ("PYTHONHASHSEED", "OMP_NUM_THREADS")
+PROMISED = ("PYTHONHASHSEED", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 @pytest.mark.fault(
@@ -219,7 +219,7 @@ def test_one_seed_is_one_run(begin, tmp_path, seen):
     for hashes, threads in (("1", "1"), ("2", "2"), ("random", "1")):
         folder = tmp_path / f"{hashes}-{threads}"
         folder.mkdir()
-        given = dict(zip(PROMISED, (hashes, threads), strict=True))
+        given = dict(zip(PROMISED, (hashes, threads, threads), strict=True))
         run = begin(
             folder,
             HEALTHY,

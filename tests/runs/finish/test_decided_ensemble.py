@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_program, run_python
 from sklearn.ensemble import VotingClassifier
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import FixedThresholdClassifier
@@ -18,7 +17,6 @@ from sklearn.model_selection import FixedThresholdClassifier
 from automl_admm import AutoMLClassifier, load
 from automl_admm.pipelines.ensembles import decided as decided_ensembles
 from automl_admm.runs.finish.ensemble_fit import FEWEST, EnsembleFit
-from tests.helpers.program import run_program
 
 GRAMMAR = "%import components (decision_tree)\n\nstart: decision_tree\n"
 LIMIT = "fpr <= 0.1"
@@ -109,7 +107,7 @@ def test_the_script_decides_the_same(limited: tuple[Any, Path]) -> None:
     content = content.replace('TARGET = "target"', 'TARGET = "label"')
     (folder / "pipeline.py").write_text(content.replace('"target": {', '"label": {'))
     words = ("pipeline.py", "rows.csv", "fresh.csv", "made.csv")
-    subprocess.run([sys.executable, *words], cwd=folder, check=True)
+    assert run_python(*words, cwd=folder).returncode == 0
     expected = found.predict(NEW[COLUMNS])
     assert pd.read_csv(folder / "made.csv").iloc[:, 0].tolist() == expected.tolist()
 
