@@ -9,7 +9,7 @@ import sys
 from dataclasses import fields
 from inspect import signature
 from pathlib import Path
-from shutil import copytree, ignore_patterns
+from shutil import copytree
 from typing import Any
 
 import click
@@ -257,7 +257,7 @@ def test_the_page_tells_defaults_that_hold() -> None:
 
 def test_a_new_option_is_one_line_in_one_file(tmp_path: Path) -> None:
     package = tmp_path / "copy" / "automl_admm"
-    copytree(Path(automl_admm.__file__).parent, package, ignore=ignore_patterns("__pycache__"))
+    copytree(Path(automl_admm.__file__).parent, package)
     grammars = Path(automl_admm.__file__).parents[1] / "grammars"
     if grammars.is_dir():  # in a checkout they stand beside the package
         copytree(grammars, package.parent / "grammars")
