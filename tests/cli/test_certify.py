@@ -140,6 +140,25 @@ def test_a_last_look_is_known_by_the_certificate_where_the_looks_are_gone(
     assert "these data have had their last look" in resumed.err
 
 
+def test_a_certified_model_is_kept_where_a_session_with_other_limits_certifies_none(
+    run: Any, credit: Path, tmp_path: Path
+) -> None:
+    asked = ("fit", credit, "--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95")
+    assert run(*asked, *SEARCH).code == 0
+    folder = tmp_path / "out"
+    names = ("model.skops", "model.json", "certificate.json", "certification-rows.json")
+    before = {name: (folder / name).read_bytes() for name in (*names, "row-hashes.npy")}
+    changed = ("--constraint", "recall >= 0.9999", "--on-infeasible", "closest", "--allow-changed")
+    for number in (1, 2):
+        done = run("resume", "out", *changed, "--max-evaluations", str(2 + number))
+        assert ("the certified one of an earlier session is kept in" in done.err) == (number == 1)
+        assert (folder / "model.skops").read_bytes() != before["model.skops"]
+    kept = folder / "certified-1"
+    assert {name: (kept / name).read_bytes() for name in before} == before
+    assert not (folder / "certified-2").exists()
+    assert run("predict", kept, credit, "-o", "told.csv").code == 0
+
+
 def test_the_mark_of_a_last_look_cannot_be_written_into_a_certificate(
     run: Any, credit: Path, tmp_path: Path
 ) -> None:
