@@ -260,7 +260,7 @@ def test_every_parameter_of_an_estimator_reaches_the_run_and_its_folder(
 def test_warm_start_goes_on_with_the_parameters_it_has(rows: Any, tmp_path: Path) -> None:
     given = parameters(tmp_path / "run") | {"max_evaluations": 2, "warm_start": False}
     given |= {"theta_solver": "random", "z_solver": "random", "n_jobs": 1, "certify": None}
-    given |= {"reuse": ()}  # with names that are no runs
+    given |= {"reuse": (), "last_look": False}  # with names that are no runs
     first = AutoMLClassifier(**given).fit(*rows)
     more = {"warm_start": True, "max_evaluations": 3}
     again = AutoMLClassifier(**(first.get_params() | more)).fit(*rows)
