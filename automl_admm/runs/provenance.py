@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
@@ -108,35 +108,25 @@ def fingerprint_data(table: Table) -> str:
 
 def fingerprints_given(
     config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColumns
-) -> tuple[str, ...]:
-    """Return the hashes by which the same rows are known under other weights, groups and times."""
-    kinds = config.columns or {}
+) -> tuple[str, str]:
+    """Hash all rows as they were given, also those with a weight of 0: twice, to know them again.
+
+    The first hash is of all but the weights. The second is of the features in use and the labels
+    alone: the same under other groups, times and sensitive features.
+    """
+    import pandas as pd
+
+    frame, kinds = pd.DataFrame(X), config.columns or {}
+    names = list(map(str, frame.columns))
     dropped = {str(name) for name, kind in kinds.items() if kind == DROP}
-    return _fingerprint_given(X, y, sensitive, columns), _fingerprint_used(X, y, dropped)
-
-
-def _fingerprint_given(X: Any, y: Any, sensitive: Any, columns: RoleColumns) -> str:
-    """Hash all rows as they were given, also those with a weight of 0, without their weights."""
-    import pandas as pd
-
-    frame = pd.DataFrame(X)
-    known = set(map(str, frame.columns))
-    apart = [] if sensitive is None else [n for n in sensitive if str(n) not in known]
-    features = (frame.iloc[:, place] for place in range(frame.shape[1]))
-    roles = (column for role, column in columns.known().items() if role != "weight")
-    return fingerprint_rows(
-        hash_rows([*features, *(sensitive[name] for name in apart), *roles, y], len(frame))
+    features = [frame.iloc[:, place] for place in range(frame.shape[1])]
+    used = [one for name, one in zip(names, features, strict=True) if name not in dropped]
+    apart = [] if sensitive is None else [sensitive[n] for n in sensitive if str(n) not in names]
+    roles = [column for role, column in columns.known().items() if role != "weight"]
+    return (
+        fingerprint_rows(hash_rows([*features, *apart, *roles, y], len(frame))),
+        fingerprint_rows(hash_rows([*used, y], len(frame))),
     )
-
-
-def _fingerprint_used(X: Any, y: Any, dropped: Collection[str]) -> str:
-    """Hash the features and labels of all rows as given: the same under other groups or times."""
-    import pandas as pd
-
-    frame = pd.DataFrame(X)
-    used = [place for place, name in enumerate(frame.columns) if str(name) not in dropped]
-    features = (frame.iloc[:, place] for place in used)
-    return fingerprint_rows(hash_rows([*features, y], len(frame)))
 
 
 def hash_table(table: Table) -> Hashes:

@@ -52,7 +52,7 @@ def write_model(
         keep_certified(folder)
     write_atomically(folder.model, content)
     prepared, refit = outcome.preparation, outcome.refit
-    table, ensemble = prepared.work.table, refit.ensemble
+    ensemble = refit.ensemble
     is_single = outcome.fallback is None and ensemble is None
     manifest = {
         RUN_ID: run_id,
@@ -67,7 +67,7 @@ def write_model(
         "untested": refit.untested,
         "alone": refit.alone,
         "of_folds": None if refit.of_folds is None else refit.of_folds.as_content(),
-        "rows": refit.learned_rows or len(table.y),
+        "rows": refit.learned_rows or len(prepared.work.table.y),
         "task": prepared.task,
         "metric": prepared.metric.name,
         "validation_score": outcome.score,
@@ -78,6 +78,22 @@ def write_model(
         ONE_CLASS: refit.one_class,
         "constraints": _values(prepared.constraints, outcome.best.constraints),
         "few_found": explain_few_found(outcome),
+        **_of_the_table(outcome),
+        **_thresholds(outcome.best),
+        **_calibration(outcome.best),
+        **_costs(prepared.config),
+        "trusted_types": list(refit.measured.types),
+        "versions": versions() | behind_types(refit.measured.types),
+    }
+    write_json(folder.model_manifest, with_digest(manifest))
+    tell_strangers(outcome)
+
+
+def _of_the_table(outcome: PipelineResult) -> dict[str, Any]:
+    """Return what a later table is held to, and the classes."""
+    prepared = outcome.preparation
+    table = prepared.work.table
+    return {
         "columns": [str(one.name) for one in prepared.ingest.readings if not one.is_left_out],
         "text_columns": [str(name) for name in prepared.work.context.categorical],
         **outcome.learned,
@@ -86,16 +102,9 @@ def write_model(
         **prepared.ingest.as_content(),
         **prepared.answers.as_content(ANSWERS),
         "is_array": not hasattr(table.X, "columns"),
-        **_thresholds(outcome.best),
-        **_calibration(outcome.best),
-        **_costs(prepared.config),
         "classes": None if table.classes is None else sorted_texts(table.classes),
         "positive": positive_text(table.classes),
-        "trusted_types": list(refit.measured.types),
-        "versions": versions() | behind_types(refit.measured.types),
     }
-    write_json(folder.model_manifest, with_digest(manifest))
-    tell_strangers(outcome)
 
 
 def note_passed_over(folder: RunFolder, passed: Sequence[PassedOver]) -> None:

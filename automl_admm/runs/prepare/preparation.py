@@ -69,7 +69,7 @@ from automl_admm.runs.prepare.set_aside import (
 from automl_admm.runs.prepare.shared_work import Known, share_work
 from automl_admm.runs.prepare.starts import read_quick, read_starts
 from automl_admm.runs.prepare.suggestions import check_parts
-from automl_admm.runs.prepare.untrusted_types import refuse_homeless, tell_untrusted
+from automl_admm.runs.prepare.untrusted_types import check_saved_types
 from automl_admm.runs.provenance import fingerprints_given
 from automl_admm.runs.saved_request import held_back, knows_gaps
 from automl_admm.search.protocol import SearchProblem
@@ -236,8 +236,7 @@ def prepare(
     aims = aims_of(work.constraints, shared.aside, question)
     if config.work_dir is not None:
         components = known.plugins.components[known.task]
-        refuse_homeless(components, known.grammar, known.task)
-        tell_untrusted(components, known.grammar, known.task, config.time_budget)
+        check_saved_types(components, known.grammar, known.task, config.time_budget)
     return Preparation(
         config=config,
         plugins=known.plugins,

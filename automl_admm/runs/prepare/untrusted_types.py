@@ -46,6 +46,17 @@ PROGRAM = (
 logger = logging.getLogger(__name__)
 
 
+def check_saved_types(
+    components: Registry[ComponentPlugin],
+    grammar: CompiledGrammar,
+    task: LearningTask,
+    budget: float | None,
+) -> None:
+    """Raise for components whose saved models no process could load, and warn of untrusted ones."""
+    refuse_homeless(components, grammar, task)
+    tell_untrusted(components, grammar, task, budget)
+
+
 def tell_untrusted(
     components: Registry[ComponentPlugin],
     grammar: CompiledGrammar,
