@@ -34,7 +34,7 @@ def pytest_configure() -> None:
     """Lay the folders of tests into memory where there is room for them.
 
     Each write of a store waits for the disk, and nothing that a test does can show that it did: a
-    killed process loses nothing that it has written. Half of the time of a fit is such waiting.
+    killed process loses nothing that it has written.
     """
     if "PYTEST_DEBUG_TEMPROOT" in os.environ or not os.access(MEMORY, os.W_OK):
         return

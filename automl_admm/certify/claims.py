@@ -126,8 +126,8 @@ def explain(certificate: Certificate) -> str:
         )
     last = ", and the last" if certificate.is_last_look else ""
     lines.append(
-        f"This is look {certificate.look} at these rows{last}; all looks at them together, if each "
-        "was to be as sure or surer, are wrong with probability at most "
+        f"This is look {certificate.look} at these rows{last}; all looks at them together, each at "
+        "this confidence or a higher one, are wrong with probability at most "
         f"{_percent(certificate.whole_risk)}, as far as they were counted."
     )
     return "\n".join(lines)

@@ -73,7 +73,7 @@ def test_a_limit_with_its_own_confidence_is_claimed_at_that(tmp_path: Path) -> N
         assert f"fnr <= 0.05 @ {confidence:g}: if this did not truly hold" in said[1]
         assert f"with probability at most {spent}," in said[1]
         assert (
-            "all looks at them together, if each was to be as sure or surer, are wrong with "
+            "all looks at them together, each at this confidence or a higher one, are wrong with "
             f"probability at most {100 * whole:.0f} %" in said[-1]
         )
         edited = replace(own, risk=0.4)
