@@ -39,6 +39,7 @@ COLUMNS_OF: Mapping[NeededKind, str] = {
     "many_levels": f"category columns of more than {FEW_LEVELS} levels",
     "text": "text columns",
     "tags": "columns of tags",
+    "groups": "limits that compare groups",
 }
 NOWHERE = "no installed package has it"
 TIDINESS = frozenset(
@@ -150,8 +151,11 @@ def analyse(
     rules, lost = narrow(levelled(grammar.bodies(), max_depth), absent)
     estimators = frozenset(plugin.name for plugin in components if plugin.role == "estimator")
     # Each check relies on the one before: only a bounded tree can be walked.
-    encoders = frozenset(plugin.name for plugin in components if plugin.needs)
-    meaning = lost or check_unfolded_size(rules) or check_places(rules, estimators, encoders)
+    weighers = frozenset(plugin.name for plugin in components if plugin.role == "weigher")
+    encoders = frozenset(plugin.name for plugin in components if plugin.needs) - weighers
+    meaning = (
+        lost or check_unfolded_size(rules) or check_places(rules, estimators, encoders, weighers)
+    )
     return Analysis(rules, (*problems, *meaning), left_out)
 
 
@@ -169,7 +173,7 @@ def _without_columns(components: Registry[ComponentPlugin], facts: Facts) -> dic
     lacking = {plugin.name: plugin.needs - facts for plugin in components}
     return {
         name: f"needs {' and '.join(COLUMNS_OF[kind] for kind in KINDS if kind in missing)}, "
-        "and the table has none"
+        f"and {'there are' if missing == {'groups'} else 'the table has'} none"
         for name, missing in lacking.items()
         if missing
     }

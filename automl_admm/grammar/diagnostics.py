@@ -44,6 +44,7 @@ class Code(StrEnum):
     PRECEDENCE = "G026"
     CYCLE = "G027"
     UNAVAILABLE = "G028"
+    WEIGHER = "G029"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from itertools import count
 from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, PluginError
-from automl_admm.core.space import Choice, Parameter, Value
+from automl_admm.core.space import Value
 from automl_admm.core.structure.pipeline_space import Branches, Item, Step, occupied
 from automl_admm.pipelines.fitting import fit_pipeline
+from automl_admm.pipelines.row_weighing import without_weighers
 from automl_admm.plugins.factories import make
 from automl_admm.plugins.records import BuildContext, ComponentPlugin
 from automl_admm.plugins.registry import Registry
@@ -27,9 +28,9 @@ def build_pipeline(
 
     A missing parameter takes the component's default. Only the first steps are told the kinds of
     columns: later ones cannot know the output of the steps before them. Branches without a
-    component are no step: data pass them unchanged.
+    component are no step, and weighers of rows are none: data pass them unchanged.
     """
-    kept = occupied(steps)
+    kept = occupied(without_weighers(steps, components))
     if not kept:
         raise ConfigurationError("a pipeline needs at least one step.")
     return _Building(components, seed % SEEDS).flow(kept, context)
@@ -66,7 +67,7 @@ class _Building:
         """Make one component; name its plugin if that fails."""
         plugin, title = self.components.get(step.component), self.components.title(step.component)
         try:
-            return make(title, self.component, plugin, _with_defaults(plugin, step), context)
+            return make(title, self.component, plugin, plugin.defaults | dict(step.values), context)
         except PluginError:
             raise
         except ConfigurationError as problem:  # raised by the plugin: it does not say whose it is
@@ -147,18 +148,6 @@ def _step_names(items: Iterable[Item]) -> list[str]:
             name = f"{plain}_{count}"
         names.append(name)
     return names
-
-
-def _with_defaults(plugin: ComponentPlugin, step: Step) -> dict[str, Value]:
-    # One with a condition of its own may rightly be absent.
-    defaults = {item.name: _default(item) for item in plugin.parameters if item.when is None}
-    return {**defaults, **dict(step.values)}
-
-
-def _default(item: Parameter | Choice) -> Value:
-    if isinstance(item, Choice):
-        return item.value(item.alternatives[0])
-    return item.value(item.default_unit())
 
 
 def _settle(component: Any, seed: int) -> None:

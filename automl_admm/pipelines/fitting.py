@@ -13,6 +13,7 @@ from automl_admm.core.structure.pipeline_space import Branches, Item, Step, all_
 from automl_admm.pipelines.empty_selection import fit_selector, is_selector
 from automl_admm.pipelines.growing import GrowingFit
 from automl_admm.pipelines.rare_classes import has_covariances, stop_validating
+from automl_admm.pipelines.row_weighing import without_weighers
 from automl_admm.pipelines.step_times import StepTimes
 from automl_admm.pipelines.weighted_binning import quick_binning
 from automl_admm.pipelines.weighting import fit_estimator
@@ -46,7 +47,8 @@ def fit_pipeline(  # noqa: PLR0913 - what is fitted, on what, and two helpers
     lowering, times = _Lowering(components, y, weights, growing), times or StepTimes()
     fitted: list[tuple[str, Any]] = []
     arriving = X
-    for (name, component), item in zip(clone(pipeline).steps, occupied(steps), strict=True):
+    items = occupied(without_weighers(steps, components))
+    for (name, component), item in zip(clone(pipeline).steps, items, strict=True):
         # Rows and columns are known only here: steps before may have changed both.
         with times.measuring(item), quick_binning():
             lowered = lowering.item(component, item, arriving, _rows(arriving))

@@ -58,6 +58,7 @@ from automl_admm.pipelines.predictions.decisions import (
 from automl_admm.pipelines.predictions.fitted_classes import check_classes, check_labels
 from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
+from automl_admm.pipelines.row_weighing import weigh_rows
 from automl_admm.pipelines.searched_share import (
     Rest,
     SearchedShare,
@@ -293,6 +294,7 @@ class PipelineWork:
         steps = at_fidelity(self.space.steps(candidate), self.loaded(), candidate.fidelity)
         pipeline = build_pipeline(steps, self.loaded(), self.context, seed)
         known = self.loaded()
+        weights = weigh_rows(steps, known, self.context, rows, self.constraints)
         fitted = fit_pipeline(pipeline, steps, known, X, y, weights, times, growing=growing)
         check_classes(fitted, rows)
         return fitted

@@ -8,17 +8,28 @@ from typing import Any, Literal, Protocol
 
 from automl_admm.core.errors import PluginError
 from automl_admm.core.messages import say_value
-from automl_admm.core.space import Choice, Parameter, Value
+from automl_admm.core.space import Array, Choice, Parameter, Value
 from automl_admm.plugins.contexts import KINDS, TASKS, BuildContext, LearningTask, NeededKind
 from automl_admm.plugins.growth import Growth
 from automl_admm.plugins.named_record import NamedRecord
 from automl_admm.plugins.parameter_checks import wrong_parameters
 
-ROLES, AXES = ("transformer", "estimator"), ("columns", "rows")
+ROLES, AXES = ("transformer", "estimator", "weigher"), ("columns", "rows")
+
+
+class Weigher(Protocol):
+    """Weighs the rows that a pipeline learns from."""
+
+    def weigh(self, y: Any, groups: Any, weights: Array) -> Array:
+        """Return a weight from 0 on for each row; only their ratios count.
+
+        `y` has the number of the class of each row, or its quantity. `groups` has equal numbers
+        where no limit tells two rows apart, and `weights` are those of the rows so far.
+        """
 
 
 class ComponentFactory(Protocol):
-    """Makes an unfitted scikit-learn object of parameter values."""
+    """Makes an unfitted scikit-learn object of parameter values, or a weigher."""
 
     def __call__(self, values: Mapping[str, Value], context: BuildContext) -> Any:
         """Import the library and build the object."""
@@ -32,7 +43,11 @@ class ComponentPlugin(NamedRecord):
     the pipeline builder lowers the value before the step is fitted. `trusted_types` are the full
     names of types in the fitted object beside those trusted by skops: without them
     `automl-admm predict` refuses to load the model. `needs` are kinds of columns: with a table that
-    lacks one of them, the grammar leaves the component out, as one of another task.
+    lacks one of them, the grammar leaves the component out, as one of another task. "groups" are
+    limits that compare groups of rows.
+
+    The factory of a `weigher` makes a `Weigher` of the rows to learn from. It stands anywhere
+    before the estimator but in no branch, and no data flow through it.
 
     `idle_without_gaps` names parameters that change nothing where no number is missing, such as the
     strategy of an imputer: a grammar that begins with the component searches them in tables with
@@ -51,7 +66,7 @@ class ComponentPlugin(NamedRecord):
     ('classification', 'regression')
     """
 
-    role: Literal["transformer", "estimator"]
+    role: Literal["transformer", "estimator", "weigher"]
     factory: ComponentFactory
     parameters: tuple[Parameter | Choice, ...] = ()
     tasks: tuple[LearningTask, ...] = TASKS
@@ -74,10 +89,15 @@ class ComponentPlugin(NamedRecord):
         if problem:
             raise PluginError(f"component '{self.name}': {problem}.")
 
+    @property
+    def defaults(self) -> dict[str, Value]:
+        """The values of its parameters by default; one with a condition may rightly be absent."""
+        return {item.name: _default(item) for item in self.parameters if item.when is None}
+
     def _wrong_kind(self) -> str | None:
         """Return the mistake in the role, the tasks or the needs, if there is one."""
         if self.role not in ROLES:
-            return f"its role must be 'transformer' or 'estimator', not {say_value(self.role)}"
+            return f"its role must be one of {ROLES}, not {say_value(self.role)}"
         tasks: Any = self.tasks
         if isinstance(tasks, str) or not tasks or not set(tasks) <= set(TASKS):
             return f"its tasks must be some of {TASKS}, not {say_value(tasks)}"
@@ -120,3 +140,9 @@ class ComponentPlugin(NamedRecord):
         sizes = [p for p in self.parameters if isinstance(p, Parameter) and p.kind == "int"]
         is_one = any(one.name == name and one.low >= 1 for one in sizes)
         return self.role == "estimator" and is_one
+
+
+def _default(item: Parameter | Choice) -> Value:
+    if isinstance(item, Choice):
+        return item.value(item.alternatives[0])
+    return item.value(item.default_unit())

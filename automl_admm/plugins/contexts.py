@@ -8,10 +8,11 @@ from typing import Any, Literal, get_args
 
 LearningTask = Literal["classification", "regression"]
 TASKS: tuple[LearningTask, ...] = get_args(LearningTask)
-NeededKind = Literal["categorical", "many_levels", "text", "tags"]
+NeededKind = Literal["categorical", "many_levels", "text", "tags", "groups"]
 KINDS: tuple[NeededKind, ...] = get_args(NeededKind)
 GAPS: Literal["gaps"] = "gaps"
-# What a grammar is cut down by: kinds of columns, and gaps in columns of numbers.
+# What a grammar is cut down by: kinds of columns, limits that compare groups of rows, and gaps in
+# columns of numbers.
 TableFact = NeededKind | Literal["gaps"]
 # A category column with more levels is one of many levels: as columns of 0 and 1 they would be more
 # than they are worth.
@@ -25,7 +26,8 @@ class BuildContext:
     `text` columns hold free text, "" if missing. `tags` columns hold the tags of a row, joined by
     the unit separator (U+001F). `levels` has the number of distinct values for each categorical
     column, and `classes` is the number of classes; both are empty or 0 if unknown. `has_gaps` is
-    False only if it is known that no number is missing.
+    False only if it is known that no number is missing. `has_groups` is True if a limit compares
+    groups of rows.
 
     >>> BuildContext("regression", numeric=("age",)).categorical
     ()
@@ -44,6 +46,7 @@ class BuildContext:
     classes: int = 0
     # What is searched hangs on it, what an evaluation measures does not: digests are of the text.
     has_gaps: bool = field(default=True, repr=False)
+    has_groups: bool = field(default=False, repr=False)
 
     def having_more(self, than: int) -> tuple[Any, ...]:
         """Return the categorical columns with more levels than a number."""
@@ -52,12 +55,13 @@ class BuildContext:
 
     @property
     def kinds(self) -> frozenset[NeededKind]:
-        """The kinds of its columns that a component may need."""
-        found = {
+        """The kinds of its columns, and groups, that a component may need."""
+        found: dict[NeededKind, object] = {
             "categorical": self.categorical,
             "many_levels": self.having_more(FEW_LEVELS),
             "text": self.text,
             "tags": self.tags,
+            "groups": self.has_groups,
         }
         return frozenset(kind for kind in KINDS if found[kind])
 

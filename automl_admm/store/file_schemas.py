@@ -127,7 +127,7 @@ RUN = record(
         "request": REQUEST,
         "sessions": list_of(SESSION),
         "ingest": list_of(READING),
-        "column_kinds": list_of(one_of("categorical", "many_levels", "text", "tags")),
+        "column_kinds": list_of(one_of("categorical", "many_levels", "text", "tags", "groups")),
         "has_gaps": flag,
         "components_left_out": mapping_of(text),
         "answers": list_of(READING),

@@ -23,7 +23,7 @@ from typing import Any
 from unittest import SkipTest
 
 from automl_admm.core.messages import say_error
-from automl_admm.testing.subjects import CONTRACTS, Subject, title_of
+from automl_admm.testing.subjects import Subject, title_of
 
 RESULTS = "promises.json"
 KEPT, BROKEN, NOT_ASKED = "kept", "broken", "not asked"
@@ -146,9 +146,7 @@ def check(subjects: Sequence[Subject], folder: Path, *, learns: bool) -> list[Pr
 def _of_subject(subject: Subject, path: Path, *, learns: bool) -> Iterator[Promise]:
     kind, name = title_of(subject)
     methods = {"strategies": SEARCH, "executors": START}.get(subject.hook, MAKE)
-    text = MODULE.format(
-        contract=CONTRACTS[subject.hook], subject=subject, learns=learns, methods=methods
-    )
+    text = MODULE.format(contract=subject.contract, subject=subject, learns=learns, methods=methods)
     path.write_text(text, encoding="utf-8")
     suite = _imported(path).TestSubject
     _prepared(suite, "setup_class")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from unittest import SkipTest
@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from automl_admm.core.space import Parameter, Value
+from automl_admm.core.space import Choice, Parameter, Value
 from automl_admm.pipelines.build import predict_scores
 from automl_admm.pipelines.growing import GrowingFit
 from automl_admm.pipelines.kept_fits import KeptFits
@@ -26,6 +26,23 @@ from automl_admm.plugins.records import ComponentPlugin
 ROWS, COLUMNS = 120, 60
 ANSWERS = ("transform", "predict", "predict_proba", "decision_function")
 Values = Mapping[str, Value]
+
+
+def drawn_settings(parameters: Sequence[Parameter | Choice], draws: int) -> Iterator[Values]:
+    """Yield the defaults, the ends of all ranges, and settings drawn at random."""
+    rng = np.random.default_rng(1)
+    yield {}
+    drawn = [rng.random(len(parameters)) for _ in range(draws)]
+    for units in [np.zeros(len(parameters)), np.ones(len(parameters)), *drawn]:
+        pairs = zip(parameters, units, strict=True)
+        yield {one.name: _value_at(one, float(u)) for one, u in pairs if one.when is None}
+
+
+def _value_at(one: Parameter | Choice, unit: float) -> Value:
+    if isinstance(one, Choice):
+        count = len(one.alternatives)
+        return one.value(one.alternatives[min(int(unit * count), count - 1)])
+    return one.value(unit)
 
 
 class FormPromises:

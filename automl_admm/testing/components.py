@@ -18,7 +18,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.utils.validation import has_fit_parameter
 
-from automl_admm.core.space import Choice, Value
+from automl_admm.core.space import Value
 from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.execution.skops_import import import_skops, save_pipeline
 from automl_admm.pipelines.as_code import code_of
@@ -28,7 +28,7 @@ from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.plugins.records import BuildContext, ComponentPlugin
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.finish.model_file import trusted_types
-from automl_admm.testing.component_forms import FormPromises
+from automl_admm.testing.component_forms import FormPromises, drawn_settings
 from automl_admm.testing.silence import silence, silent_streams
 
 ROWS = 120
@@ -119,20 +119,7 @@ class ComponentContract(FormPromises):
 
     def settings(self) -> Iterator[Values]:
         """Yield the settings that it is fitted with."""
-        parameters = self.make().parameters
-        rng = np.random.default_rng(1)
-        yield {}
-        drawn = [rng.random(len(parameters)) for _ in range(self.draws)]
-        for units in [np.zeros(len(parameters)), np.ones(len(parameters)), *drawn]:
-            yield {
-                one.name: one.value(
-                    one.alternatives[min(int(u * len(one.alternatives)), len(one.alternatives) - 1)]
-                )
-                if isinstance(one, Choice)
-                else one.value(float(u))
-                for one, u in zip(parameters, units, strict=True)
-                if one.when is None
-            }
+        yield from drawn_settings(self.make().parameters, self.draws)
 
     def test_every_setting_fits(self) -> None:
         """Fit the ends of all ranges, and random settings; predictions are finite."""

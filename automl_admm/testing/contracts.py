@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from automl_admm.testing.strategies import StrategyContract
     from automl_admm.testing.theta import ThetaSolverContract
+    from automl_admm.testing.weighers import WeigherContract
     from automl_admm.testing.z import ZSolverContract
 
 _HOMES = {
@@ -51,6 +52,7 @@ _HOMES = {
     "StrategyContract": "strategies",
     "TABLE": "problems",
     "ThetaSolverContract": "theta",
+    "WeigherContract": "weighers",
     "ZSolverContract": "z",
     "box_problem": "problems",
     "observed": "problems",
@@ -72,6 +74,7 @@ __all__ = [
     "ObserverContract",
     "StrategyContract",
     "ThetaSolverContract",
+    "WeigherContract",
     "ZSolverContract",
     "box_problem",
     "observed",

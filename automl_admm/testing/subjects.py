@@ -56,6 +56,12 @@ class Subject:
         """Its name alone."""
         return split_request(self.request)[0]
 
+    @property
+    def contract(self) -> str:
+        """The name of its contract; a component that weighs rows has one of its own."""
+        is_weigher = self.hook == "components" and _registry(self).get(self.name).role == "weigher"
+        return "WeigherContract" if is_weigher else CONTRACTS[self.hook]
+
 
 @cache
 def _installed() -> Plugins:

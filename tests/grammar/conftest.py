@@ -34,20 +34,22 @@ ESTIMATORS = {
     ),
     "catty": (Parameter("depth", 1, 9, kind="int"),),
 }
+WEIGHERS = {"weigh": (Parameter("strength", 0.5, 2.0, default=1.0),)}
 MISSING = {"catty": "its library is not installed: pip install catty"}
 
 
 @pytest.fixture(scope="session")
 def components() -> Registry[ComponentPlugin]:
     registry: Registry[ComponentPlugin] = Registry("component")
-    for name, parameters in {**TRANSFORMERS, **ESTIMATORS}.items():
-        role = "estimator" if name in ESTIMATORS else "transformer"
+    for name, parameters in {**TRANSFORMERS, **ESTIMATORS, **WEIGHERS}.items():
+        role = "weigher" if name in WEIGHERS else "transformer"
         plugin = ComponentPlugin(
             name=name,
             summary="a fake",
-            role=role,
+            role="estimator" if name in ESTIMATORS else role,
             factory=build,
             parameters=parameters,
+            needs=frozenset({"groups"} if name in WEIGHERS else ()),
             missing=MISSING.get(name, ""),
         )
         registry.add(plugin, "tests")

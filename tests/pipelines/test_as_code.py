@@ -17,7 +17,9 @@ from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import TASKS, BuildContext, LearningTask
 
 COMPONENTS = load_plugins().components
-CASES = [(task, record.name) for task in TASKS for record in COMPONENTS[task]]
+CASES = [
+    (task, record.name) for task in TASKS for record in COMPONENTS[task] if record.role != "weigher"
+]
 
 
 def built(code: PipelineCode) -> object:

@@ -18,6 +18,7 @@ from automl_admm.builtin.components import (
     selectors,
     transformers,
     trees,
+    weighers,
 )
 from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.plugins.specs import hookimpl
@@ -26,5 +27,6 @@ from automl_admm.plugins.specs import hookimpl
 @hookimpl
 def components() -> Iterator[ComponentPlugin]:
     """Yield every built-in component; one name may have a record for each task."""
-    for module in (encoding, scalers, transformers, selectors, trees, linear, estimators):
+    topics = (encoding, scalers, transformers, selectors, weighers, trees, linear, estimators)
+    for module in topics:
         yield from module.components()

@@ -34,19 +34,25 @@ class _Roles:
     rules: Mapping[str, Node]
     estimators: frozenset[str]
     encoders: frozenset[str]
+    weighers: frozenset[str]
 
 
 def check_places(
-    rules: Mapping[str, Node], estimators: frozenset[str], encoders: frozenset[str]
+    rules: Mapping[str, Node],
+    estimators: frozenset[str],
+    encoders: frozenset[str],
+    weighers: frozenset[str] = frozenset(),
 ) -> list[Diagnostic]:
     """Every path through `start` must end in its one estimator; columns are routed first.
 
     `encoders` are components that need kinds of columns: like `by_type` they take the raw table.
+    No data flow through `weighers`, so they stand in no branch and in no order.
     """
-    roles, start = _Roles(rules, estimators, encoders), rules[START]
+    roles, start = _Roles(rules, estimators, encoders, weighers), rules[START]
     # A rule used twice is walked twice; its mistakes are told once.
     problems = dict.fromkeys(_check_followers(start, roles, after=False))
     problems.update(dict.fromkeys(_check_columns(start, roles, after=False)))
+    problems.update(dict.fromkeys(_check_weighers(start, roles)))
     path = _path_without_estimator(start, roles)
     if path is not None:
         problems[_no_estimator(path, _last_span(start), f"path through '{START}'")] = None
@@ -179,10 +185,10 @@ def _check_columns(
         case Sequence(items):
             for item in items:
                 yield from _check_columns(item, roles, after=after, parted=parted)
-                after = after or _may_act(item, rules)
+                after = after or _may_act(item, roles)
         case Repetition(item, _, high):
             # The second copy has the first one before it.
-            again = after or (high > 1 and _may_act(item, rules))
+            again = after or (high > 1 and _may_act(item, roles))
             yield from _check_columns(item, roles, after=again, parted=parted)
         case Template():
             yield from _check_parts(node, roles, after=after, parted=parted)
@@ -205,8 +211,32 @@ def _not_first(name: str, span: Span) -> Diagnostic:
     return Diagnostic(Code.COLUMNS, span, message, help_)
 
 
-def _may_act(node: Node, rules: Mapping[str, Node]) -> bool:
-    """Return True if a component can be in a piece."""
-    if isinstance(node, Reference):
-        return _may_act(rules[node.name], rules) if node.name in rules else node.name != NONE
-    return isinstance(node, Call) or any(_may_act(child, rules) for child in children(node))
+def _may_act(node: Node, roles: _Roles) -> bool:
+    """Return True if a component that changes data can be in a piece."""
+    if isinstance(node, Reference) and node.name in roles.rules:
+        return _may_act(roles.rules[node.name], roles)
+    if isinstance(node, Reference | Call):
+        return label(node) not in {NONE, *roles.weighers}
+    return any(_may_act(child, roles) for child in children(node))
+
+
+# --- weighers ------------------------------------------------------------------------------------
+
+
+def _check_weighers(node: Node, roles: _Roles, *, inside: str = "") -> Iterator[Diagnostic]:
+    """Find weighers of rows `inside` of a template; all rows of a pipeline are weighed."""
+    match node:
+        case Reference(name) if name in roles.rules:
+            yield from _check_weighers(roles.rules[name], roles, inside=inside)
+        case Reference() | Call() if inside and label(node) in roles.weighers:
+            yield _weigher_in(label(node), inside, node.span)
+        case _:
+            within = node.name if isinstance(node, Template) else inside
+            for item in children(node):
+                yield from _check_weighers(item, roles, inside=within)
+
+
+def _weigher_in(name: str, template: str, span: Span) -> Diagnostic:
+    message = f"'{name}' weighs rows and cannot stand in '{template}'"
+    help_ = f"Write it outside of '{template}', before the estimator."
+    return Diagnostic(Code.WEIGHER, span, message, help_)

@@ -10,6 +10,7 @@ from automl_admm.data.ingest.forms.chosen import BY_NAME
 from automl_admm.data.ingest.records import FORM
 from automl_admm.data.reading.formats import ARFF
 from automl_admm.pipelines.as_code import PipelineCode
+from automl_admm.pipelines.row_weighing import has_weigher
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.script import more_forms, parts, table_parts
 from automl_admm.runs.finish.script.bundle import PACKAGE, Bundle, NotBundledError
@@ -54,6 +55,10 @@ def script_of(outcome: PipelineResult) -> str:
     code = outcome.refit.measured.code
     if code.problem or not code.pipeline:
         raise NotBundledError(code.problem or "the final fit told no code")
+    prepared = outcome.preparation
+    components, space = prepared.plugins.components[prepared.task], prepared.grammar.pipelines
+    if any(has_weigher(space.steps(one), components) for one in outcome.candidates):
+        raise NotBundledError("the rows were weighed by their groups in training")
     return _text(outcome, code)
 
 
