@@ -25,6 +25,7 @@ from automl_admm.runs.driving.logbook import NO_PAST, Past
 from automl_admm.runs.prepare.assembly import build_observers
 from automl_admm.search.protocol import Search, SearchProblem
 from automl_admm.search.starts import default_start
+from automl_admm.search.variants import with_variants
 
 
 class Searcher(Protocol):
@@ -48,7 +49,7 @@ def run_search(config: RunConfig, plan: Searcher, problem: SearchProblem, desk: 
     desk.tell("run_started")
     driver, begun = Driver(problem, desk), time.monotonic()
     with desk.ledger.charge(Account.SEARCH):
-        stop = driver.run(plan.search(problem, desk.tell))
+        stop = driver.run(with_variants(plan.search(problem, desk.tell), problem))
     ended, log = time.monotonic(), driver.log
     made = log.evaluations[len(desk.past.evaluations) :]
     return RunResult(

@@ -69,7 +69,8 @@ class SearchProblem:
     search resumes from them. `text` names a candidate for people. After the starts the `portfolio`
     is evaluated, but for no more than half of the time; then the search begins at the best so far.
     Of the portfolio those are passed over whose `model` was tried and was never within the limits:
-    time and size hang on it first of all. `priors` are for solvers that take them.
+    time and size hang on it first of all. `priors` are for solvers that take them. `variants`
+    returns other settings of a candidate that no loss leads to.
 
     >>> space = SearchSpace(parameters=(Parameter("x", 0, 1),))
     >>> SearchProblem(space, key=str, starts=(Candidate(Selection(()), (0.5,)),)).limits
@@ -92,6 +93,7 @@ class SearchProblem:
     quick: tuple[Candidate, ...] = ()
     portfolio: tuple[Candidate, ...] = ()
     priors: Priors = field(default_factory=Priors)
+    variants: Callable[[Candidate], Sequence[Candidate]] | None = None
 
     def seed_of(self, key: str) -> int:
         """Derive the seed of everything that is done with the candidate of this key."""

@@ -32,6 +32,7 @@ from automl_admm.grammar import CompiledGrammar, load_grammar
 from automl_admm.pipelines.labels import number_classes
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.pipelines.row_weighing import compares_groups
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.plugins.records import (
@@ -70,6 +71,7 @@ from automl_admm.runs.prepare.shared_work import Known, share_work
 from automl_admm.runs.prepare.starts import read_quick, read_starts
 from automl_admm.runs.prepare.suggestions import check_parts
 from automl_admm.runs.prepare.untrusted_types import check_saved_types
+from automl_admm.runs.prepare.weighed_variants import variants_of
 from automl_admm.runs.provenance import fingerprints_given
 from automl_admm.runs.saved_request import held_back, knows_gaps
 from automl_admm.search.protocol import SearchProblem
@@ -157,6 +159,7 @@ class Preparation:
             evaluations=config.max_evaluations,
             text=pipelines.text,
             model=pipelines.model,
+            variants=variants_of(pipelines, self.plugins.components[self.task]),
         )
 
     @cached_property
@@ -302,7 +305,7 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
     limits = [one.limit for one in constraints]
     others = _others(y, sensitive, columns)
     check_column_costs(config.column_cost, limits, taken.ingest, others)
-    context = context_of(task, taken)
+    context = replace(context_of(task, taken), has_groups=any(map(compares_groups, constraints)))
     if not knows_gaps(config) or any(map(_may_leave_gaps, constraints)):
         context = replace(context, has_gaps=True)
     context, grammar, starts = _with_starts(config, context, plugins)
