@@ -23,8 +23,9 @@ it is the best on the search's rows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +34,8 @@ from automl_admm.certify.walk.verdicts import Finding, all_certified
 MOST_CONTENDERS = 10
 # Half-widths inside of a limit; farther inside nothing fails by chance.
 SURE = 3.0
+# Half-widths inside of a limit from where a test is expected to pass.
+LIKELY = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +117,19 @@ def order(contenders: Sequence[Contender]) -> tuple[Contender, ...]:
     return tuple(inside[place] for place in np.round(places).astype(int))
 
 
-def order_routes(routes: Sequence[Route]) -> tuple[Contender, ...]:
+def order_routes(routes: Sequence[Route], *, by_utility: bool = False) -> tuple[Contender, ...]:
     """Order the stops of all pipelines in one sequence, from the safest to the best.
+
+    Where limits compare groups, that order is `by_utility`: pipelines are ranked by the utility
+    that a certificate is likely to leave, and of the stops each has more utility than those before
+    it. Along such a path the slack rises and falls, and every stop more may end the walk.
 
     A pipeline is as safe as its limits that no threshold moves, and `SURE` is safe enough: where
     all limits are moved there is one pipeline, the best. Of several, each goes on along its path
     until it would be no safer than the next one's start. The last goes up to its best utility
     within the limits. A path begins at the boldest stop that is sure.
     """
+    routes = _rank_by_utility(routes) if by_utility else routes
     by_key = {route.key: route for route in routes}
     ordered = order(
         [Contender(one.key, one.score, min(one.slack, SURE)) for one in _fit_to_walk(routes)]
@@ -129,8 +137,26 @@ def order_routes(routes: Sequence[Route]) -> tuple[Contender, ...]:
     found: list[Contender] = []
     for place, one in enumerate(ordered):
         is_last = place == len(ordered) - 1
-        found += _along(by_key[one.key], 0.0 if is_last else ordered[place + 1].slack)
+        least = 0.0 if is_last else ordered[place + 1].slack
+        route = by_key[one.key]
+        found += _rising(route, least) if by_utility else _along(route, least)
     return tuple(found)
+
+
+def _rank_by_utility(routes: Sequence[Route]) -> list[Route]:
+    """Score pipelines by the utility that a certificate is likely to leave."""
+    need = _likely([spot for one in routes for spot in one.spots])
+    return [replace(one, score=_utility_left(one.spots, need)) for one in routes]
+
+
+def _likely(spots: Sequence[Spot]) -> float:
+    """Return the slack of stops that are likely to pass; if none is, that of the safest."""
+    return min(max((spot.slack for spot in spots), default=LIKELY), LIKELY)
+
+
+def _utility_left(spots: Sequence[Spot], need: float) -> float:
+    """Return the best utility of stops with this slack."""
+    return max((spot.utility for spot in spots if spot.slack >= need), default=-math.inf)
 
 
 def _fit_to_walk(routes: Sequence[Route]) -> list[Route]:
@@ -155,6 +181,21 @@ def _along(route: Route, least: float) -> list[Contender]:
     low, high = sorted((start.place, best.place))
     kept = [spot for spot in inside if low <= spot.place <= high]
     kept.sort(key=lambda one: abs(one.place - start.place))
+    return [Contender(route.key, route.score, slacks[one.place], one.place) for one in kept]
+
+
+def _rising(route: Route, least: float) -> list[Contender]:
+    """Return stops with more than this slack, safest first, each with more utility than before."""
+    if not route.spots:
+        return [Contender(route.key, route.score, route.slack)]
+    slacks = {spot.place: min(spot.slack, route.slack) for spot in route.spots}
+    safest = max(route.spots, key=lambda one: (one.slack, one.utility))
+    inside = [spot for spot in route.spots if slacks[spot.place] > least] or [safest]
+    inside.sort(key=lambda one: (-min(slacks[one.place], SURE), -one.utility))
+    kept: list[Spot] = []
+    for spot in inside:
+        if not kept or spot.utility > kept[-1].utility:
+            kept.append(spot)
     return [Contender(route.key, route.score, slacks[one.place], one.place) for one in kept]
 
 

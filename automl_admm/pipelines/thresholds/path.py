@@ -2,9 +2,13 @@
 
 A certificate tests many thresholds of one fitted model on the same predictions, at no cost of a
 fit. Their order must be fixed before: so the path and everything known of it come from out-of-fold
-scores alone. With a threshold for each group all groups move at once, and the shares of their rows
-called positive stay in proportion. A band that leaves rows undecided moves as a whole, with as many
-rows in it.
+scores alone. A band that leaves rows undecided moves as a whole, with as many rows in it.
+
+With a threshold for each group all groups move at once, along several trails. On one the shares of
+their rows called positive stay in proportion to those of the chosen thresholds, which use up what
+the limits allow. On three others groups have equal shares of their rows, of their negative or of
+their positive ones: what a certificate has to leave between a gap and its limit is there from the
+beginning. On the last one all groups have one threshold.
 """
 
 from __future__ import annotations
@@ -19,10 +23,11 @@ from numpy.typing import NDArray
 
 from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array
+from automl_admm.core.standard_errors import standard_error
 from automl_admm.pipelines.labels import UNDECIDED
 from automl_admm.pipelines.thresholds.by_group import Names, Thresholds
 from automl_admm.pipelines.thresholds.cuts import Cut, cut_scores
-from automl_admm.pipelines.thresholds.single import Fold, between
+from automl_admm.pipelines.thresholds.single import Fold, between, decide
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import Constraint
 
@@ -52,13 +57,15 @@ class Stop:
 
     `measured` are the values of the limits that thresholds move, in their order, on the rows of
     all folds together. `utility` is better if larger. `loss` is the loss at these thresholds if the
-    metric looks at decisions, else None.
+    metric looks at decisions, else None. `errors` are the standard errors of the values, NaN where
+    none is known.
     """
 
     thresholds: Thresholds
     measured: tuple[float, ...]
     utility: float
     loss: float | None = None
+    errors: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +84,12 @@ class DecisionPath:
             "thresholds": [stop.thresholds.single for stop in self.stops],
             **({"lower_thresholds": lowers} if lowers else {}),
             "group_thresholds": {
-                name: [stop.thresholds.by_group[name] for stop in self.stops] for name in groups
+                name: [stop.thresholds.by_group.get(name) for stop in self.stops] for name in groups
             },
             "values": [list(stop.measured) for stop in self.stops],
             "utilities": [stop.utility for stop in self.stops],
             "losses": [stop.loss for stop in self.stops],
+            "errors": [list(stop.errors) for stop in self.stops],
         }
 
     @classmethod
@@ -92,19 +100,22 @@ class DecisionPath:
             return None
         by_group, singles = found["group_thresholds"], found["thresholds"]
         lowers = found.get("lower_thresholds") or [None] * len(singles)
-        columns = (singles, lowers, found["values"], found["utilities"], found["losses"])
+        errors = map(tuple, found.get("errors") or [()] * len(singles))
+        measured = map(tuple, found["values"])
+        others = (measured, found["utilities"], found["losses"], errors)
         stops = (
-            Stop(
-                Thresholds(single, {name: by_group[name][place] for name in by_group}, lower=lower),
-                tuple(values),
-                utility,
-                loss,
-            )
-            for place, (single, lower, values, utility, loss) in enumerate(
-                zip(*columns, strict=True)
+            Stop(Thresholds(single, _at_place(by_group, place), lower=lower), *told)
+            for place, (single, lower, *told) in enumerate(
+                zip(singles, lowers, *others, strict=True)
             )
         )
         return cls(found["utility"], tuple(stops))
+
+
+def _at_place(by_group: Mapping[str, Sequence[float | None]], place: int) -> dict[str, float]:
+    """Return the thresholds of groups at a stop; on the trail of one threshold there are none."""
+    found = {name: values[place] for name, values in by_group.items()}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def trace_path(
@@ -120,24 +131,30 @@ def trace_path(
     thresholds, and `constraints` those that thresholds move. `judge` returns utility and loss. A
     stop that calls all rows the same is left out.
     """
-    trail = _Trail.of(parts, names, chosen)
-    if trail is None:
-        return ()
     whole = pool(parts)
-    functions = tuple(one.function for one in constraints)
-    fold = Fold.of_functions(whole, functions)
-    found: dict[tuple[int, ...], Stop] = {}
+    fold = Fold.of_functions(whole, tuple(one.function for one in constraints))
+    limits = tuple(one.limit for one in constraints)
+    return tuple(
+        stop
+        for trail in _trails(whole, names, chosen)
+        for stop in _along(trail, fold, judge, limits)
+    )
+
+
+def _along(trail: _Trail, fold: Fold, judge: Judge, limits: Sequence[Limit]) -> list[Stop]:
+    """Return the stops of a trail, from few positive decisions to many."""
+    rows = len(trail.numbers)
+    found: dict[tuple[int, ...], tuple[float, Stop]] = {}
 
     def look(shares: Any) -> None:
-        for share in shares:
-            counts = trail.counts(float(share))
-            if counts not in found and 0 < sum(counts) < len(whole.y) - trail.undecided:
-                found[counts] = trail.stop(counts, fold, judge)
+        for share in map(float, shares):
+            counts = trail.counts(share)
+            if counts not in found and 0 < sum(counts) < rows - trail.undecided:
+                found[counts] = share, trail.stop(counts, fold, judge)
 
     look(COARSE)
-    limits = tuple(one.limit for one in constraints)
-    look(_closer(found, limits, len(whole.y)))
-    return tuple(found[counts] for counts in sorted(found, key=sum))
+    look(_closer([found[counts] for counts in sorted(found, key=sum)], limits))
+    return [found[counts][1] for counts in sorted(found, key=sum)]
 
 
 def pool(parts: Sequence[EvaluatedPipeline]) -> EvaluatedPipeline:
@@ -162,14 +179,13 @@ def _stacked(frames: Sequence[Any]) -> Any:
     return concat(frames, ignore_index=True)
 
 
-def _closer(found: Mapping[tuple[int, ...], Stop], limits: Sequence[Limit], rows: int) -> Array:
+def _closer(found: Sequence[tuple[float, Stop]], limits: Sequence[Limit]) -> Array:
     """Return shares between the neighbours of the stops within all limits."""
-    counts = sorted(found, key=sum)
-    inside = [place for place, one in enumerate(counts) if _holds(found[one], limits)]
+    inside = [place for place, (_, stop) in enumerate(found) if _holds(stop, limits)]
     if not inside:
         return np.array([])
-    first, last = max(inside[0] - 1, 0), min(inside[-1] + 1, len(counts) - 1)
-    return np.linspace(sum(counts[first]) / rows, sum(counts[last]) / rows, FINE)
+    first, last = max(inside[0] - 1, 0), min(inside[-1] + 1, len(found) - 1)
+    return np.linspace(found[first][0], found[last][0], FINE)
 
 
 def _holds(stop: Stop, limits: Sequence[Limit]) -> bool:
@@ -181,53 +197,32 @@ def _holds(stop: Stop, limits: Sequence[Limit]) -> bool:
 class _Trail:
     """The sorted scores of each group, and the part of each in the rows called positive.
 
-    Without groups there is one. `parts` are the shares of each group's rows called positive by the
-    chosen thresholds, divided by their mean over all rows. As many rows below the threshold are
-    left undecided as by the chosen band.
+    Without groups there is one. `counted` are the sorted scores of the rows of each group whose
+    shares are moved, and `parts` what the share of each is multiplied by. As many rows below the
+    threshold are left undecided as by the chosen band.
     """
 
     groups: tuple[str, ...]
     numbers: NDArray[np.intp]
     ordered: tuple[Array, ...]
+    counted: tuple[Array, ...]
     parts: Array
     fallback: float
     undecided: int = 0
 
     @staticmethod
-    def of(
-        parts: Sequence[EvaluatedPipeline], names: Sequence[Names] | None, chosen: Thresholds
-    ) -> _Trail | None:
-        scores = np.concatenate([np.asarray(part.scores, dtype=float) for part in parts])
-        if not len(scores) or scores.min() == scores.max():
-            return None
-        if names is None or not chosen.by_group:
-            everyone = np.zeros(len(scores), dtype=np.intp)
-            undecided = int((cut_scores(scores, chosen.cut) == UNDECIDED).sum())
-            return _Trail((), everyone, (np.sort(scores),), np.ones(1), chosen.single, undecided)
-        groups, numbers = np.unique(np.concatenate(names), return_inverse=True)
-        ordered = tuple(np.sort(scores[numbers == one]) for one in range(len(groups)))
-        called = np.array(
-            [
-                np.mean(own >= chosen.by_group.get(name, chosen.single))
-                for name, own in zip(groups, ordered, strict=True)
-            ]
-        )
-        mean = float(np.average(called, weights=[len(own) for own in ordered]))
-        if not 0.0 < mean < 1.0:
-            return None
-        return _Trail(tuple(map(str, groups)), numbers, ordered, called / mean, chosen.single)
+    def single(scores: Array, chosen: Thresholds) -> _Trail:
+        """Return the trail of one threshold for all rows."""
+        everyone, ordered = np.zeros(len(scores), dtype=np.intp), (np.sort(scores),)
+        undecided = int((cut_scores(scores, chosen.cut) == UNDECIDED).sum())
+        return _Trail((), everyone, ordered, ordered, np.ones(1), chosen.single, undecided)
 
     def counts(self, share: float) -> tuple[int, ...]:
         """Return the number of rows to call positive in each group."""
         return tuple(
-            self._called(own, min(share * part, 1.0))
-            for own, part in zip(self.ordered, self.parts, strict=True)
+            _called(own, counted, min(share * part, 1.0))
+            for own, counted, part in zip(self.ordered, self.counted, self.parts, strict=True)
         )
-
-    def _called(self, own: Array, share: float) -> int:
-        """Return a number of rows near a share of them; rows of one score are called alike."""
-        place = len(own) - round(share * len(own))
-        return int(len(own) - np.searchsorted(own, _apart(own, place)))
 
     def stop(self, counts: tuple[int, ...], fold: Fold, judge: Judge) -> Stop:
         bars = [
@@ -240,9 +235,10 @@ class _Trail:
         else:
             thresholds = self._single(bars[0], counts[0])
             cut = thresholds.cut
-        values = fold.values(cut)
+        seen = fold.evidence(decide(fold.part, cut).decisions)
         utility, loss = judge(thresholds)
-        return Stop(thresholds, tuple(values), utility, loss)
+        values, errors = (float(one.value) for one in seen), map(standard_error, seen)
+        return Stop(thresholds, tuple(values), utility, loss, errors=tuple(errors))
 
     def _single(self, upper: float, count: int) -> Thresholds:
         """Return one threshold for all rows, with the band below it if there is one."""
@@ -250,6 +246,56 @@ class _Trail:
             return Thresholds(upper)
         (own,) = self.ordered
         return Thresholds(upper, lower=_apart(own, len(own) - count - self.undecided))
+
+
+def _trails(
+    whole: EvaluatedPipeline, names: Sequence[Names] | None, chosen: Thresholds
+) -> list[_Trail]:
+    """Return the trails of a pipeline; none if its scores do not tell rows apart."""
+    scores = np.asarray(whole.scores, dtype=float)
+    if not len(scores) or scores.min() == scores.max():
+        return []
+    single = _Trail.single(scores, chosen)
+    if names is None:
+        return [single]
+    groups, numbers = np.unique(np.concatenate(names), return_inverse=True)
+    known, kinds = tuple(map(str, groups)), (np.ones(len(scores), bool), whole.y == 0, whole.y == 1)
+    ordered, *counted = (
+        tuple(np.sort(scores[kind & (numbers == one)]) for one in range(len(groups)))
+        for kind in (kinds[0], *kinds)
+    )
+    ones = np.ones(len(groups))
+    equal = [
+        _Trail(known, numbers, ordered, of_kind, ones, chosen.single)
+        for of_kind in counted
+        if all(map(len, of_kind))
+    ]
+    parts = _parts(known, ordered, chosen)
+    if parts is None:
+        return [single, *equal]
+    return [_Trail(known, numbers, ordered, ordered, parts, chosen.single), *equal, single]
+
+
+def _parts(groups: Sequence[str], ordered: Sequence[Array], chosen: Thresholds) -> Array | None:
+    """Return the share of each group called positive, divided by that of all rows.
+
+    None without thresholds for groups, or if these call all rows the same.
+    """
+    if not chosen.by_group:
+        return None
+    bars = [chosen.by_group.get(name, chosen.single) for name in groups]
+    called = np.array([np.mean(own >= bar) for own, bar in zip(ordered, bars, strict=True)])
+    mean = float(np.average(called, weights=[len(own) for own in ordered]))
+    return called / mean if 0.0 < mean < 1.0 else None
+
+
+def _called(own: Array, counted: Array, share: float) -> int:
+    """Return the rows of a group above the threshold of a share of those that are counted.
+
+    Rows of one score are called alike.
+    """
+    bar = _apart(counted, len(counted) - round(share * len(counted)))
+    return int(len(own) - np.searchsorted(own, bar))
 
 
 def _apart(ordered: Array, place: int) -> float:

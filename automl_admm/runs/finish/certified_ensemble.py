@@ -9,9 +9,11 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.protocols import Finished
 from automl_admm.core.ranking import rank
 from automl_admm.pipelines.fit_results import FinalFitResult
+from automl_admm.pipelines.row_weighing import has_weigher
 from automl_admm.pipelines.thresholds.by_group import Thresholds
 from automl_admm.pipelines.thresholds.path import PATH, moves
 from automl_admm.runs.finish.certification import Examined
+from automl_admm.runs.finish.contenders import contend
 from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.runs.finish.ensemble_fit import OVERHEADS, Chosen, EnsembleFit, read_pool
 from automl_admm.runs.finish.final_fit import Press, Refit
@@ -74,10 +76,51 @@ def offer_ensemble(
     best = ranked[0]
     single, seconds = Refit(best), expect(best)
     fits = EnsembleFit(prepared, press, expect, single, {}, fewest=FEWEST, seconds_kept=seconds)
-    chosen = press.closing.unless_interrupted(lambda: fits.choose_fitted(read_pool(prepared, kept)))
-    if chosen is None or press.closing.is_cut_short or PATH not in chosen.found.details:
+    offered = press.closing.unless_interrupted(lambda: _offered(fits, ranked, kept))
+    if offered is None or press.closing.is_cut_short or PATH not in offered.evaluation.details:
+        return None
+    return offered
+
+
+def _offered(
+    fits: EnsembleFit, ranked: Sequence[Evaluation], kept: KeptPredictions
+) -> Offered | None:
+    """Choose an ensemble of all pipelines, or of those trained for a limit on groups; fit it."""
+    prepared = fits.prepared
+    pool = read_pool(prepared, kept)
+    if (weighed := _weighed(prepared, ranked)) is not None:
+        others = replace(fits, single=Refit(weighed[0]), fitted={}, failed=set(), room={})
+        narrow = read_pool(prepared, kept, {one.key for one in weighed})
+        if _is_likelier(prepared, others.choose(narrow), fits.choose(pool)):
+            fits, pool = others, narrow
+    chosen = fits.choose_fitted(pool)
+    if chosen is None:
         return None
     return Offered(chosen, fits, chosen.ensemble.as_evaluation(chosen.found, 0.0))
+
+
+def _weighed(prepared: Preparation, ranked: Sequence[Evaluation]) -> Sequence[Evaluation] | None:
+    """Return the pipelines that weigh rows for a limit on groups, best first; None if too few do.
+
+    In an average with others they would give up what they were trained for.
+    """
+    components = prepared.plugins.components[prepared.task]
+    found = [
+        one
+        for one in ranked
+        if one.candidate is not None
+        and has_weigher(prepared.work.space.steps(one.candidate), components)
+    ]
+    return found if FEWEST <= len(found) < len(ranked) else None
+
+
+def _is_likelier(prepared: Preparation, one: Chosen | None, other: Chosen | None) -> bool:
+    """Return True if one ensemble is likely to keep more of its utility than another."""
+    if one is None or other is None or prepared.aside is None:
+        return one is not None
+    both = [chosen.ensemble.as_evaluation(chosen.found, 0.0) for chosen in (one, other)]
+    ordered = contend(both, prepared.constraints, prepared.aside)
+    return bool(ordered) and ordered[-1].key == both[0].key
 
 
 def tested_refit(

@@ -16,6 +16,8 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.evidence import Evidence
 from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import rank
+from automl_admm.core.standard_errors import standard_error
+from automl_admm.pipelines.row_weighing import compares_groups
 from automl_admm.pipelines.thresholds.by_group import NAMES
 from automl_admm.pipelines.thresholds.cost import NAME as COST
 from automl_admm.pipelines.thresholds.path import PATH, DecisionPath, Stop, moves
@@ -32,6 +34,9 @@ def contend(
     question. If nothing can pass, the best within the limits is looked at alone: it ships
     uncertified. A pipeline with one class for all rows is no contender: it would be the safest, and
     worth nothing.
+
+    Where a limit compares groups, pipelines are ranked by what is left of the utility of their
+    decisions, and not by their loss: one that was trained for the limit keeps more of it.
     """
     evaluations = [one for one in evaluations if one.one_class is None]
     look = aside.first_look
@@ -41,16 +46,21 @@ def contend(
         ranked = rank(evaluations, [constraint.limit for constraint in constraints])
         return tuple(Contender(best.key, -best.loss, -math.inf) for best in ranked[:1])
     widths = _widths(constraints, aside, look)
-    routes = [_route(one, constraints, widths) for one in evaluations if one.is_ranked]
-    return order_routes(routes)
+    scales = _scales(constraints, aside)
+    routes = [_route(one, constraints, widths, scales) for one in evaluations if one.is_ranked]
+    return order_routes(routes, by_utility=any(map(compares_groups, constraints)))
 
 
 def _route(
-    evaluation: Evaluation, constraints: Sequence[Constraint], widths: Sequence[float]
+    evaluation: Evaluation,
+    constraints: Sequence[Constraint],
+    widths: Sequence[float],
+    scales: Sequence[float],
 ) -> Route:
     """Return a pipeline's path with its slacks; it is ranked by its loss at its own thresholds.
 
-    Where no threshold moves a limit, no other threshold is safer: the path is left out.
+    Where no threshold moves a limit, no other threshold is safer: the path is left out. A bound on
+    a comparison of groups is as wide as their rates at a stop make it.
     """
     path = DecisionPath.from_details(evaluation.details)
     stops = path.stops if path is not None and any(map(moves, constraints)) else ()
@@ -59,10 +69,39 @@ def _route(
     still = [slack for slack, is_moved in zip(slacks, moved, strict=True) if not is_moved]
     spots = []
     for place, stop in enumerate(stops):
-        found = _slacks(_values_at(evaluation, stop, moved), constraints, widths)
+        wide = _widths_at(stop, moved, widths, scales)
+        found = _slacks(_values_at(evaluation, stop, moved), constraints, wide)
         here = [slack for slack, is_moved in zip(found, moved, strict=True) if is_moved]
         spots.append(Spot(place, min(here), _or_least(stop.utility)))
     return Route(evaluation.key, -evaluation.loss, min(still, default=math.inf), tuple(spots))
+
+
+def _widths_at(
+    stop: Stop, moved: Sequence[bool], widths: Sequence[float], scales: Sequence[float]
+) -> list[float]:
+    """Return the half-widths of the bounds at a stop."""
+    errors = iter(stop.errors)
+    known = [next(errors, math.nan) if is_moved else math.nan for is_moved in moved]
+    at_stop = [error * scale for error, scale in zip(known, scales, strict=True)]
+    return [
+        width if math.isnan(here) else here for here, width in zip(at_stop, widths, strict=True)
+    ]
+
+
+def _scales(constraints: Sequence[Constraint], aside: Aside) -> list[float]:
+    """Return the half-width of each bound by the standard error on the search's rows.
+
+    It is known of the example alone, whose error on the rows set aside is scaled to the others;
+    NaN where the bound of the example stands for all.
+    """
+    rows = math.sqrt((1.0 - aside.fraction) / aside.fraction) if aside.fraction else math.nan
+    widths = _widths(constraints, aside, aside.first_look)
+    return [
+        width * rows / standard_error(stretch(example, aside.fraction))
+        if example is not None and compares_groups(constraint)
+        else math.nan
+        for constraint, example, width in zip(constraints, aside.examples, widths, strict=True)
+    ]
 
 
 def _or_least(utility: float) -> float:

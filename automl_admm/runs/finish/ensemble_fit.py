@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -62,14 +62,19 @@ class Pool:
         return Pool(tuple(one for one, _ in kept), tuple(predicted for _, predicted in kept))
 
 
-def read_pool(prepared: Preparation, kept: KeptPredictions) -> Pool:
+def read_pool(
+    prepared: Preparation, kept: KeptPredictions, among: Collection[str] | None = None
+) -> Pool:
     """Read the kept predictions of the best evaluations; leave damaged ones out, a line each.
 
-    Pipelines without probabilities cannot be averaged, and one class for all rows is no model.
+    Pipelines without probabilities cannot be averaged, and one class for all rows is no model. With
+    keys to choose `among` the others are left out.
     """
     work, pool = prepared.work, Pool((), ())
     rows = np.concatenate([valid for _, valid in work.splits])
     for evaluation in kept.evaluations:
+        if among is not None and evaluation.key not in among:
+            continue
         if evaluation.one_class is not None or len(pool.evaluations) == MOST:
             continue
         try:
@@ -146,7 +151,7 @@ class EnsembleFit:
             if len(left.evaluations) < self.fewest:
                 self.reason = TOO_FEW.format(len(left.evaluations), self.fewest)
                 return None
-            chosen = self._choose(left)
+            chosen = self.choose(left)
             if chosen is None or self._fit_members(chosen.ensemble):
                 return chosen
         self.reason = None if self.press.closing.is_cut_short else "there was no time for one"
@@ -177,7 +182,8 @@ class EnsembleFit:
     def _time_for_fits(self) -> float:
         return self.press.closing.left - OVERHEADS * self.expect(None) - self.seconds_kept
 
-    def _choose(self, pool: Pool) -> Chosen | None:
+    def choose(self, pool: Pool) -> Chosen | None:
+        """Choose an ensemble of a pool; None if the single pipeline ships."""
         costs, most = self._costs(pool.evaluations)
         given = {"predictions": np.stack(pool.predictions), "costs": costs, "most": most}
         finished = self._do(TaskKind.CHOOSE_ENSEMBLE, given, SHARE_OF_CHOOSING)

@@ -157,3 +157,30 @@ def test_a_path_with_a_gap_of_groups_keeps_the_risk() -> None:
         return last
 
     assert _false(ship, first_outside) <= RISK + 0.02
+
+
+def test_by_utility_pipelines_are_ranked_by_what_a_certificate_is_likely_to_leave() -> None:
+    lower_loss = Route("loss", 0.9, math.inf, spots((3.0, 0.5), (1.0, 0.6), (0.2, 0.8)))
+    trained = Route("trained", 0.8, math.inf, spots((3.0, 0.6), (1.0, 0.7), (0.2, 0.75)))
+    pair = [lower_loss, trained]
+    assert names(*pair) == ["loss#0", "loss#1", "loss#2"]
+    found = [one.name for one in order_routes(pair, by_utility=True)]
+    assert found == ["trained#0", "trained#1", "trained#2"]
+    near = [
+        Route(name, 0.5, math.inf, spots((0.4, u), (0.1, 0.9)))
+        for name, u in (("a", 0.6), ("b", 0.5))
+    ]
+    assert order_routes(near, by_utility=True)[0].key == "a"
+    assert [one.key for one in order_routes([Route("x", 0.5, 2.0)], by_utility=True)] == ["x"]
+
+
+def test_by_utility_stops_come_safest_first_and_only_those_that_are_better() -> None:
+    path = spots(
+        (4.0, 0.5), (2.0, 0.55), (0.9, 0.4), (3.5, 0.6), (1.0, 0.7), (1.5, 0.65), (-1, 0.9)
+    )
+    ordered = order_routes([Route("a", 0.9, math.inf, path)], by_utility=True)
+    assert [one.place for one in ordered] == [3, 5, 4]
+    outside = spots((-0.5, 0.7), (-0.1, 0.6))
+    assert [
+        one.place for one in order_routes([Route("a", 0.9, math.inf, outside)], by_utility=True)
+    ] == [1]
