@@ -26,6 +26,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from automl_admm.core.errors import ConfigurationError, NoSuccessError
 from automl_admm.core.space import Array
+from automl_admm.grammar.given_text import GrammarText
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import Preparation, prepare
@@ -70,10 +71,11 @@ def prepared_for(
     by_group: bool = False,
     ensemble: bool = True,
     last_look: bool = False,
+    weighs: bool = True,
 ) -> Preparation:
     """Prepare a run of the package: it says which rows are set aside before anything is fitted."""
     config = RunConfig(
-        grammar=str(GRAMMAR),
+        grammar=str(GRAMMAR) if weighs else _without_weights(),
         task="classification",
         scoring="roc_auc",
         positive=1,
@@ -90,6 +92,12 @@ def prepared_for(
         portfolio=False,  # it was learned from the tables of `certified_ensembles`
     )
     return prepare(config, task.X, task.truth.astype(int))
+
+
+def _without_weights() -> GrammarText:
+    """Return the grammar of pipelines that take rows as they are."""
+    text = GRAMMAR.read_text(encoding="utf-8")
+    return GrammarText(text.replace("none | reweigh", "none").replace(", reweigh", ""))
 
 
 def parted(task: Task) -> tuple[Rows, Rows]:
@@ -445,6 +453,7 @@ OF_ALL: Mapping[str, Rival] = {
     "FLAML": flaml_constraints,
 }
 OF_GAPS: Mapping[str, Rival] = {
+    "ours, rows not weighed": lambda task, _rows, _safe: ours(task, last_look=True, weighs=False),
     "ours, thresholds by group": lambda task, _rows, _safe: ours(
         task, last_look=True, by_group=True
     ),

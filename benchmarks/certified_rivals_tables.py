@@ -16,7 +16,8 @@ from scipy.stats import wilcoxon
 
 MEASURED = Path(__file__).parent / "measured" / "certified_rivals.json"
 OURS, BY_GROUP, SINGLE = "ours", "ours, thresholds by group", "ours, one pipeline"
-SEVERAL = "ours, the first of several looks"
+SEVERAL, UNWEIGHED = "ours, the first of several looks", "ours, rows not weighed"
+FORMS = (BY_GROUP, SINGLE, SEVERAL, UNWEIGHED)
 LEVEL = 0.001  # within it two methods are level, as on the page of limits
 Record = dict[str, Any]
 Table = dict[str, Any]
@@ -80,7 +81,7 @@ def _is_broken(one: Record) -> bool:
 def _methods(found: Iterable[Record], *, plain: bool = False) -> list[str]:
     """Return the methods in their order; `plain` leaves out ours in other forms."""
     names = list(dict.fromkeys(one["method"] for one in found))
-    return [name for name in names if not (plain and name in (BY_GROUP, SINGLE, SEVERAL))]
+    return [name for name in names if not (plain and name in FORMS)]
 
 
 def worth(one: Record) -> float:
@@ -126,8 +127,6 @@ def utility(found: Sequence[Record]) -> Table:
     mine = _by_setting(found, OURS, worth)
     rows, chances = {}, {}
     for name in _methods(found):
-        if name == BY_GROUP:
-            continue
         theirs = _by_setting(found, name, worth)
         strict = _by_setting(found, name, kept_worth)
         means = [f"{np.mean(list(one.values())):.3f}" for one in (theirs, strict)]
@@ -169,7 +168,7 @@ def first(found: Sequence[Record], is_asked: Callable[[Record], bool], of: str) 
     """Return the number of settings at which each method is first, for a kind of limits."""
     some = [one for one in found if is_asked(one)]
     plain = places(some, _methods(some, plain=True))
-    names = [name for name in _methods(some) if name not in (SINGLE, SEVERAL)]
+    names = [name for name in _methods(some) if name not in (SINGLE, SEVERAL, UNWEIGHED)]
     every = places(some, names)
     settings_of = len(_by_setting(some, OURS, worth))
     rows = [[name, plain.get(name, ""), every[name]] for name in names]
