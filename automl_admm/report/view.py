@@ -17,7 +17,8 @@ from automl_admm.report.rows.given import GivenRows, RowsAsked, read_given
 from automl_admm.report.searched import Searched
 from automl_admm.report.shown import DETAILS_SHOWN, MODEL_SHOWN, RUN_SHOWN, demand_shown
 from automl_admm.runs.saved.own_certificate import is_of_the_model
-from automl_admm.runs.session.run_log import Log, is_for_limits, read_log
+from automl_admm.runs.session.model_run import of_other_session, refuse_mixed, say_earlier
+from automl_admm.runs.session.run_log import Log, read_log
 from automl_admm.runs.session.written_limits import read_moved
 from automl_admm.runs.standings import Standing
 from automl_admm.store.files import StoreFiles
@@ -31,9 +32,10 @@ class RunView:
     """The files of one run: `run.json`, its log, the manifest of its model, its certificate.
 
     `manifest`, `certificate` and `script` are None before the run has written them. A certificate
-    of another model is left out, and then `is_foreign` is True. So is a model that an earlier
-    session chose for other limits: then `has_earlier_model` is True. `is_alive` is True while the
-    process that writes the run lives on this host. `rows` are labelled ones of the user.
+    of another model is left out, and then `is_foreign` is True. So is the model of an earlier
+    session with other data or limits: then `earlier_model` tells the differences. `is_alive` is
+    True while the process that writes the run lives on this host. `rows` are labelled ones of the
+    user.
     """
 
     folder: RunFolder
@@ -42,7 +44,7 @@ class RunView:
     manifest: Mapping[str, Any] | None = None
     certificate: Certificate | None = None
     is_foreign: bool = False
-    has_earlier_model: bool = False
+    earlier_model: tuple[str, ...] = ()
     script: str | None = None
     is_alive: bool = False
     made: str = ""
@@ -154,17 +156,19 @@ def read_view(path: Path, asked: RowsAsked | None = None) -> RunView:
         demand_shown(one.details, DETAILS_SHOWN, folder.store)
     manifest = _manifest(folder)
     _demand_model(folder, content, manifest)
-    is_earlier = manifest is not None and not is_for_limits(manifest, log.limits)
-    _refuse_other_limits(folder, content, is_earlier=is_earlier)
-    certificate = None if is_earlier else _certificate(folder)
+    earlier = () if manifest is None else of_other_session(manifest, content)
+    refuse_mixed(folder, content, earlier)
+    if earlier and asked is not None:
+        raise _no_rows_beside(folder, earlier)
+    certificate = None if earlier else _certificate(folder)
     is_ours = certificate is not None and is_of_the_model(folder, certificate, manifest)
     holder = read_holder(StoreFiles(folder.store).lock)
     return RunView(
         folder=folder,
         content={**content, "sessions": _with_seconds(content.get("sessions", ()), holder)},
         log=log,
-        manifest=None if is_earlier else manifest,
-        has_earlier_model=is_earlier,
+        manifest=None if earlier else manifest,
+        earlier_model=earlier,
         certificate=certificate if is_ours else None,
         is_foreign=certificate is not None and not is_ours,
         script=_text(folder.script),
@@ -210,16 +214,13 @@ def _demand_model(
             )
 
 
-def _refuse_other_limits(
-    folder: RunFolder, content: Mapping[str, Any], *, is_earlier: bool
-) -> None:
-    """Raise if a run has ended and its model was chosen for other limits: it is none of its own."""
-    if is_earlier and content.get("state") == "done":
-        raise StoreError(
-            f"'{folder.model_manifest}' was chosen for other limits than '{folder.settings.name}' "
-            "has.",
-            hint="Restore the files of the run: they belong together.",
-        )
+def _no_rows_beside(folder: RunFolder, earlier: tuple[str, ...]) -> StoreError:
+    """Return the error of labelled rows for a model that the rest of the report is not about."""
+    return StoreError(
+        f"{say_earlier(earlier)}; labelled rows would be shown of a model that '{folder.path}' is "
+        "not about any more.",
+        hint=f"`automl-admm evaluate {folder.path} DATA` measures it.",
+    )
 
 
 def _certificate(folder: RunFolder) -> Certificate | None:

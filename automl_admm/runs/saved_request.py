@@ -115,7 +115,7 @@ def read_request(folder: RunFolder, changed: Mapping[str, Any]) -> RunConfig:
         )
     if changed.get("grammar") is None and not folder.grammar.exists():
         raise StoreError(f"'{folder.path}' holds no {folder.grammar.name}.", hint=RESTORE)
-    said = checked_request(said, folder)
+    said = checked_request(said, folder.settings)
     # Older versions did not write every key: such a setting has its default.
     known = {name: said[name] for name in (*PLAIN, *OBJECTS, *WRITERS) if name in said}
     settings = known | {name: read(known[name]) for name, read in READERS.items() if name in known}
@@ -195,8 +195,10 @@ def _schema_of(option: Option) -> Schema:
     return nullable(schema) if getattr(RunConfig, option.name) is None else schema
 
 
-def checked_request(said: Mapping[str, Any], folder: RunFolder) -> dict[str, Any]:
+def checked_request(said: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """Return the request with the options' present names; raise if a value is not of its kind.
+
+    It stands in the file at `path`.
 
     Older versions wrote some options under other keys.
     """
@@ -208,8 +210,7 @@ def checked_request(said: Mapping[str, Any], folder: RunFolder) -> dict[str, Any
         try:
             _schema_of(option)(found[key], f"request.{key}")
         except MismatchError as problem:
-            message = f"'{folder.settings}' is damaged: {problem}."
-            raise StoreError(message, hint=RESTORE) from problem
+            raise StoreError(f"'{path}' is damaged: {problem}.", hint=RESTORE) from problem
         found[option.name] = found[key]
     return found
 

@@ -40,6 +40,8 @@ SHARE = within(0.0, 1.0)
 TEXTS = list_of(text)
 # The key of the name of the run in `run.json` and `model.json`: the one that `store.json` has.
 RUN_ID = "run_id"
+# The key in `model.json` of the part of `run.json` that belongs to the model.
+OF_RUN = "run"
 STORE_MANIFEST, STORE_RUN = "store.json", "run"
 GAPS_OF_COLUMN = record({"of": text, "empty": whole()})
 
@@ -169,6 +171,16 @@ PASSED_OVER = record(
 OF_FOLDS = record(
     {"models": whole(1), "rows": whole(1), "searched": whole(1), "reason": text, "said": text}
 )
+RUN_OF_MODEL = record(
+    {"settings": SETTINGS, "data": DATA},
+    {
+        "request": REQUEST,
+        "basis": mapping_of(nullable(text)),
+        "components_left_out": mapping_of(text),
+        "plugins": mapping_of(text),
+        "brought_by": mapping_of(text),
+    },
+)
 _MODEL = record(
     {
         "sha256": text,
@@ -179,6 +191,7 @@ _MODEL = record(
     },
     {
         RUN_ID: text,
+        OF_RUN: RUN_OF_MODEL,
         "threshold": nullable(
             either("a number, 'never' or 'always'", real, one_of("never", "always"))
         ),

@@ -155,16 +155,23 @@ def test_a_file_that_somebody_changed_is_one_line(
 
 
 @pytest.mark.parametrize("option", ["separator", "decimal", "encoding"])
+@pytest.mark.parametrize("is_old", [False, True], ids=["", "of an older version"])
 def test_verify_checks_what_the_run_says_of_its_file(
-    option: str, folder: Path, made: Path, monkeypatch: pytest.MonkeyPatch
+    option: str, is_old: bool, folder: Path, made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(made)
     content = json.loads((folder / "run.json").read_text())
     content["request"][option] = 0.5
     (folder / "run.json").write_text(json.dumps(content))
+    manifest = json.loads((folder / "model.json").read_text())
+    manifest["run"]["request"][option] = 0.5
+    if is_old:
+        del manifest["run"]
+    (folder / "model.json").write_text(json.dumps(with_digest(manifest)))
     ended = call(("verify", DATA), folder, made)
     assert ended.code == REFUSED, ended
-    assert f"request.{option}" in ended.err
+    name = "run.json" if is_old else "model.json"
+    assert f"{name}' is damaged: 'request.{option}" in ended.err
     assert ended.err.count("\n") == 1
 
 

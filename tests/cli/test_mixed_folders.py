@@ -189,4 +189,5 @@ def test_a_model_for_other_limits_in_the_folder_of_an_ended_run_is_refused(
     with_other_limits(folder, "done")
     ended = run("report", folder, "--json")
     assert ended.code == REFUSED
-    assert "was chosen for other limits than 'run.json' has" in ended.err
+    told = "was made for other settings than 'run.json' has (limits: fpr <= 0.9 → fpr <= -0.1)"
+    assert told in ended.err

@@ -211,9 +211,9 @@ def test_risk_look_and_position_that_fit_each_other_are_refused(run: Any, folder
 def test_on_another_machine_the_look_is_not_vouched_for(
     run: Any, folder: Path, tmp_path: Path
 ) -> None:
-    said = json.loads((folder / "run.json").read_text())
-    said["request"]["looks"] = str(tmp_path / "none.json")
-    (folder / "run.json").write_text(json.dumps(said))
+    said = json.loads((folder / "model.json").read_text())
+    said["run"]["request"]["looks"] = str(tmp_path / "none.json")
+    (folder / "model.json").write_text(json.dumps(with_digest(said)))
     done = run("verify", "out", "credit.csv")
     assert done.code == 0
     assert "not computed again: that it is look 1 at these data: no ledger" in done.out

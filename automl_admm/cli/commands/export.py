@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from automl_admm.cli.shared.installed import unprinted
-from automl_admm.cli.shared.other_versions import warn_of_versions
+from automl_admm.cli.shared.model_warnings import warn_of_model
 from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.messages import say_count
@@ -15,6 +15,7 @@ from automl_admm.runs.finish.model_file import load_model
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.runs.saved.exporting import export
 from automl_admm.runs.saved.onnx_file import check_onnx, convert, has_truth_values
+from automl_admm.runs.session.model_run import read_run_of_model
 from automl_admm.store.run_folder import RunFolder, write_output
 
 
@@ -61,7 +62,7 @@ def _write_onnx(folder: RunFolder, onnx: Path, data: Path | None) -> None:
         manifest = folder.read(folder.model_manifest)
         rows = TrainedRows.of_model(manifest).read(_rows(folder, data))
         found = convert(model, rows, manifest)
-    warn_of_versions(manifest)
+    warn_of_model(folder, manifest)
     write_output(onnx, found.content)
     rows = say_count(found.rows, "row")
     say(f"{onnx}: the same predictions on {rows} (within {found.difference:.1g})")
@@ -73,7 +74,7 @@ def _write_onnx(folder: RunFolder, onnx: Path, data: Path | None) -> None:
 def _rows(folder: RunFolder, data: Path | None) -> Path:
     if data is not None:
         return data
-    source = folder.read(folder.settings).get("request", {}).get("source")
+    source = read_run_of_model(folder).get("request", {}).get("source")
     if source is None or not Path(source).is_file():
         raise ConfigurationError(
             "the rows to compare predictions on are not there.", hint="Name a file with --data."

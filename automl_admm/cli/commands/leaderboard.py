@@ -22,16 +22,13 @@ from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.runs.finish.of_folds import read_of_folds
 from automl_admm.runs.finish.passed_over import read_passed_over
 from automl_admm.runs.saved.own_certificate import is_of_the_model
-from automl_admm.runs.session.run_log import Log, is_for_limits, read_log
+from automl_admm.runs.session.model_run import of_other_session, say_earlier
+from automl_admm.runs.session.run_log import Log, read_log
 from automl_admm.runs.standings import Standing, standings
 from automl_admm.store.export import csv_line, finite_only
 from automl_admm.store.run_folder import RunFolder, write_output
 
 ON_SCREEN = 20
-EARLIER = (
-    "the model in the folder is of an earlier session, which chose it for other limits; "
-    "`automl-admm resume` goes on to one for these."
-)
 
 
 @click.command("leaderboard")
@@ -131,8 +128,9 @@ def _show(board: Board, log: Log, folder: RunFolder, left: int) -> None:
     if left:
         say(f"{left} more: --all shows every evaluation")
     manifest = _manifest(folder)
-    is_earlier = manifest is not None and not is_for_limits(manifest, log.limits)
-    for line in (EARLIER,) if is_earlier else _of_model(manifest, log):
+    other = () if manifest is None else of_other_session(manifest, folder.read(folder.settings))
+    earlier = (f"{say_earlier(other)}: `automl-admm resume` goes on to one of its own",)
+    for line in earlier if other else _of_model(manifest, log):
         say(in_a_line(line))
     best = next((one for one in standings(log.evaluations, log.limits) if one.rank), None)
     by_group = "" if best is None else name_thresholds(best.evaluation.details)
@@ -141,7 +139,7 @@ def _show(board: Board, log: Log, folder: RunFolder, left: int) -> None:
     by_class = "" if best is None else name_weights(best.evaluation.details)
     if best is not None and by_class:
         say(in_a_line(f"#{best.evaluation.number} weighs classes: {by_class}"))
-    if folder.certificate.exists() and not is_earlier:
+    if folder.certificate.exists() and not other:
         _print_certificate(folder, read_certificate(folder.certificate))
     counted = Counter(evaluation.ending for evaluation in log.evaluations)
     told = ", ".join(f"{number} {status}" for status, number in counted.most_common())

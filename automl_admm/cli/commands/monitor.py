@@ -11,7 +11,7 @@ import click
 
 from automl_admm.certify.watching import State, Watched
 from automl_admm.cli.shared.installed import unprinted
-from automl_admm.cli.shared.other_versions import warn_of_versions
+from automl_admm.cli.shared.model_warnings import warn_of_model
 from automl_admm.cli.shared.run_options import (
     FILE_OPTIONS,
     add_options,
@@ -60,7 +60,7 @@ def command(
     folder = RunFolder(run)
     with unprinted():
         manifest = folder.read(folder.model_manifest)
-        warn_of_versions(manifest)
+        warn_of_model(folder, manifest)
         given = file_options_given(options)
         rows = read_rows(manifest, data, None, given)
         known = None if reference is None else read_rows(manifest, reference, None, given)

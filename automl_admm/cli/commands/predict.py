@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import click
 
 from automl_admm.cli.shared.installed import unprinted
-from automl_admm.cli.shared.other_versions import warn_of_versions
+from automl_admm.cli.shared.model_warnings import warn_of_model
 from automl_admm.cli.shared.prediction_notes import PredictionNotes
 from automl_admm.cli.shared.run_options import (
     FILE_OPTIONS,
@@ -104,7 +104,7 @@ def command(
     with unprinted():
         model = load_model(folder)
     manifest = folder.read(folder.model_manifest)
-    warn_of_versions(manifest)
+    warn_of_model(folder, manifest)
     if mark := tell_mark(manifest):
         say(f"warning: {mark}", err=True)
     given = file_options_given(options)

@@ -12,7 +12,7 @@ import click
 from automl_admm.certify.claims import explain, explain_fresh
 from automl_admm.certify.walk.verdicts import name_outcome
 from automl_admm.cli.shared.installed import unprinted
-from automl_admm.cli.shared.other_versions import warn_of_versions
+from automl_admm.cli.shared.model_warnings import warn_of_model
 from automl_admm.cli.shared.run_options import (
     AUTO,
     FILE_OPTIONS,
@@ -31,6 +31,8 @@ from automl_admm.runs.finish.model_file import read_rows
 from automl_admm.runs.saved.fresh_rows import OnFreshRows, test_on_fresh_rows
 from automl_admm.runs.saved.verification import Verified, verify_run
 from automl_admm.runs.saved_request import checked_request
+from automl_admm.runs.session.model_run import read_run_of_model
+from automl_admm.store.file_schemas import OF_RUN
 from automl_admm.store.run_folder import RunFolder
 
 
@@ -66,7 +68,7 @@ def command(
 def _verify(run: Path, data: Path, options: Mapping[str, Any], *, fresh: bool) -> None:
     folder = RunFolder(run)
     manifest = folder.read(folder.model_manifest)
-    warn_of_versions(manifest)
+    warn_of_model(folder, manifest)
     if fresh:
         with unprinted():
             given = file_options_given(options)
@@ -84,14 +86,15 @@ def _rows_of_run(folder: RunFolder, data: Path, options: Mapping[str, Any]) -> A
 
     What the user said of the run's own file holds here, too, unless it is said anew.
     """
-    content = folder.read(folder.settings)
-    request = checked_request(content.get("request", {}), folder)
+    content, manifest = read_run_of_model(folder), folder.read(folder.model_manifest)
+    where = folder.model_manifest if OF_RUN in manifest else folder.settings
+    request = checked_request(content.get("request", {}), where)
     target = content["settings"]["target"]
     share, portion = share_of(request.get("share"), data), read_portion(request.get("portion"))
     before = {option.name: request.get(option.name) for option in FILE_OPTIONS}
     anew = {name: value for name, value in options.items() if value not in (None, AUTO)}
     said = file_options_given(before | anew)
-    frame = read_rows(folder.read(folder.model_manifest), data, share, said)
+    frame = read_rows(manifest, data, share, said)
     if portion is None or portion.rows != len(frame) or target not in frame.columns:
         return frame
     return take_rows(frame, portion.places(frame[target])).reset_index(drop=True)

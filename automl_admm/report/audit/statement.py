@@ -15,6 +15,7 @@ from typing import Any
 from automl_admm.core.errors import Remedy, StoreError
 from automl_admm.report.view import RunView, read_view
 from automl_admm.runs.saved.own_certificate import digest
+from automl_admm.runs.session.model_run import say_earlier
 from automl_admm.store.json_content import anything as any_value
 from automl_admm.store.json_content import (
     mapping_of,
@@ -57,7 +58,12 @@ def make_statement(view: RunView) -> dict[str, Any]:
 
 
 def demand_certificate(view: RunView) -> None:
-    """Raise if the folder of a run has no certificate, or one of another model."""
+    """Raise if the folder of a run has no certificate, or one of another model or session."""
+    if view.earlier_model:
+        raise StoreError(
+            f"{say_earlier(view.earlier_model)}, and so is its certificate.",
+            hint="`automl-admm resume` goes on to one of its own.",
+        )
     if view.is_foreign:
         raise StoreError(
             f"the certificate in '{view.folder.path}' is not that of its model, as it was written.",

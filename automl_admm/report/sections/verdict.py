@@ -20,6 +20,7 @@ from automl_admm.runs.finish.decision_summary import say_held_out_class
 from automl_admm.runs.finish.of_folds import read_of_folds
 from automl_admm.runs.finish.passed_over import has_better, more_time_helps, read_passed_over
 from automl_admm.runs.saved.row_origin import warn_of
+from automl_admm.runs.session.model_run import say_earlier
 
 GOOD, FAIR, BAD = "good", "fair", "bad"
 
@@ -201,11 +202,9 @@ def _warnings(view: RunView, model: Shipped | None) -> Iterator[str]:
             "The certificate in the folder is not of this model, or was changed: it proves nothing "
             "here."
         )
-    if view.has_earlier_model:
-        yield (
-            "The model in the folder is of an earlier session, which chose it for other limits: "
-            "nothing is known of it for these. `automl-admm resume` goes on to one for these."
-        )
+    if view.earlier_model:
+        said = say_earlier(view.earlier_model)
+        yield f"{said[0].upper()}{said[1:]}. `automl-admm resume` goes on to one of its own."
     of_rows = None if view.rows is None else warn_of(view.rows.origin)
     if of_rows is not None:
         yield of_rows

@@ -24,7 +24,10 @@ from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.finish.of_folds import read_of_folds
 from automl_admm.runs.finish.run_files import read_thresholds
 from automl_admm.runs.prepare.preparation import Preparation
+from automl_admm.runs.session.model_run import of_other_session
+from automl_admm.runs.session.run_json import describe_run
 from automl_admm.runs.session.session import Session
+from automl_admm.store.file_schemas import OF_RUN
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,8 @@ def model_that_is_there(session: Session) -> Refit | None:
 def _model_in(session: Session) -> Refit | None:
     """Return the model in the run's folder, if it is whole, and its evaluation still counts.
 
-    Evaluations on other data, or for other limits, are no longer in the log, or measured anew.
+    Evaluations on other data, or for other limits, are no longer in the log, or measured anew. A
+    session with other data that was killed leaves others, maybe of the same number and text.
     """
     folder, prepared = session.folder, session.prepared
     if folder is None or not folder.model.is_file():
@@ -114,6 +118,8 @@ def _model_in(session: Session) -> Refit | None:
         evaluation = replace(evaluation, constraints=_values(manifest))
     is_whole = hashlib.sha256(folder.model.read_bytes()).hexdigest() == manifest.get("sha256")
     if evaluation is None or not is_whole or list(manifest.get("constraints", ())) != limits:
+        return None
+    if OF_RUN in manifest and of_other_session(manifest, describe_run(prepared)):
         return None
     rows = manifest.get("held_out_rows")
     measured = FinalFitResult(

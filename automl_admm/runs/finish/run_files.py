@@ -32,7 +32,8 @@ from automl_admm.runs.finish.passed_over import PassedOver, as_content
 from automl_admm.runs.finish.script.csv_manner import training_file
 from automl_admm.runs.finish.walked_ensemble import WALKED, walked_content
 from automl_admm.runs.provenance import versions
-from automl_admm.store.file_schemas import RUN_ID
+from automl_admm.runs.session.model_run import describe_run_of_model
+from automl_admm.store.file_schemas import OF_RUN, RUN_ID
 from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
@@ -84,6 +85,7 @@ def write_model(
         **_costs(prepared.config),
         "trusted_types": list(refit.measured.types),
         "versions": versions() | behind_types(refit.measured.types),
+        OF_RUN: describe_run_of_model(prepared),
     }
     write_json(folder.model_manifest, with_digest(manifest))
     tell_strangers(outcome)

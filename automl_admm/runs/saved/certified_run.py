@@ -35,9 +35,7 @@ from automl_admm.pipelines.predictions.wrappers import Numbered
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.foreign_calls import measured_by
 from automl_admm.plugins.loading import load_plugins
-from automl_admm.plugins.records import (
-    Constraint,
-)
+from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.gone_plugins import telling_gone_plugins
@@ -46,6 +44,7 @@ from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.prepare.set_aside import CALLS, trial_rows
 from automl_admm.runs.provenance import hash_table, machine
 from automl_admm.runs.saved.label_numbers import number_labels
+from automl_admm.runs.session.model_run import read_run_of_model
 from automl_admm.runs.session.written_limits import limit_as_text, with_its_groups
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
@@ -296,7 +295,7 @@ class CertifiedRun:
 
 def read_certified(folder: RunFolder, data: str, place: Place = row_of) -> CertifiedRun:
     """Read a certifying run; the model last, because it tells of plugins."""
-    content, manifest = folder.read(folder.settings), folder.read(folder.model_manifest)
+    content, manifest = read_run_of_model(folder), folder.read(folder.model_manifest)
     if content.get("settings", {}).get("certify") is None:
         raise StoreError(
             f"'{folder.path}' holds no certificate.",

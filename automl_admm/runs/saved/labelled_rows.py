@@ -27,6 +27,7 @@ from automl_admm.runs.finish.model_versions import tell_versions
 from automl_admm.runs.prepare.set_aside import trial_rows
 from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside
 from automl_admm.runs.saved.row_origin import count_learned, find_origin
+from automl_admm.runs.session.model_run import read_run_of_model
 from automl_admm.store.run_folder import RunFolder
 
 # A run without a certificate set no rows aside; the groups to compare are those of the data.
@@ -119,7 +120,7 @@ def open_run(
     folder: RunFolder, frame: Any, data: str, place: Place = row_of, *, is_labelled: bool = True
 ) -> CertifiedRun:
     """Read a run and its model; raise if labelled rows have no column of its target."""
-    content, manifest = folder.read(folder.settings), folder.read(folder.model_manifest)
+    content, manifest = read_run_of_model(folder), folder.read(folder.model_manifest)
     target = content["settings"]["target"]
     if is_labelled and target is not None and target not in frame.columns:
         raise DataError(f"{data} has no column '{target}', which the run predicts.")

@@ -21,7 +21,8 @@ from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.runs.given_objects import components_of
 from automl_admm.runs.prepare.grammar_components import components_for
 from automl_admm.runs.session.changes import hash_space
-from automl_admm.runs.session.run_log import is_for_limits, read_log
+from automl_admm.runs.session.model_run import of_other_session
+from automl_admm.runs.session.run_log import read_log
 from automl_admm.store.run_folder import RunFolder
 
 
@@ -58,7 +59,7 @@ def read_saved_run(
     )
     feasible = best is not None and is_feasible(best, log.limits)
     manifest = folder.read(folder.model_manifest) if folder.model_manifest.exists() else None
-    if manifest is not None and is_for_limits(manifest, log.limits):
+    if manifest is not None and not of_other_session(manifest, content):
         # The final fit may be of one class for all rows, or a makeshift, where no evaluation was.
         feasible = bool(manifest["feasible"])
     return SavedRun(info, RunState(content.get("state", "done")), best, feasible, content)

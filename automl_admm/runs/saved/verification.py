@@ -49,8 +49,9 @@ from automl_admm.runs.provenance import (
 )
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
 from automl_admm.runs.saved.stops_before import judge_again, not_passed, stops_before
+from automl_admm.runs.session.model_run import of_other_session
+from automl_admm.runs.session.run_log import read_evaluations
 from automl_admm.store.run_folder import RunFolder
-from automl_admm.store.sqlite.log import SqliteStore
 
 
 @dataclass(frozen=True)
@@ -184,11 +185,7 @@ def _read_again(run: CertifiedRun, certificate: Certificate, frame: Any) -> _Aga
     rows = run.table(frame) if whole is None else whole.part(places)
     _refuse_other_order(run, rows if whole is None else whole)
     constraints = run.constraints(rows if whole is None else whole)
-    store = SqliteStore(run.folder.store)
-    try:
-        evaluations = tuple(store.read())
-    finally:
-        store.close()
+    evaluations = _log_of_the_model(run)
     if any(one.ok and len(one.constraints) != len(constraints) for one in evaluations):
         limits = say_count(len(constraints), "limit")
         raise StoreError(
@@ -196,6 +193,18 @@ def _read_again(run: CertifiedRun, certificate: Certificate, frame: Any) -> _Aga
             hint="It was changed after the run wrote it: restore it, or fit again.",
         )
     return _Again(run, certificate, rows, whole, constraints, evaluations)
+
+
+def _log_of_the_model(run: CertifiedRun) -> tuple[Evaluation, ...]:
+    """Return the evaluations that the model came from; none if the log is of a later session.
+
+    A certified model kept in a folder of its own has no log beside it.
+    """
+    folder = run.folder
+    is_kept_apart = not folder.settings.exists() and not folder.store.exists()
+    if is_kept_apart or of_other_session(run.manifest, folder.read(folder.settings)):
+        return ()
+    return read_evaluations(folder)
 
 
 def _refuse_other_order(run: CertifiedRun, table: Table) -> None:
@@ -249,7 +258,8 @@ def _claims(
 
 def _order(again: _Again) -> tuple[str, ...] | None:
     """Return the order of the walk, computed from the log; None if it is unknown."""
-    if again.whole is None or again.is_old or again.run.content.get("state") != RunState.DONE:
+    is_over = again.run.content.get("state") == RunState.DONE
+    if again.whole is None or again.is_old or not is_over or not again.evaluations:
         return None
     alike = alike_rows(again.whole, int(again.run.settings["seed"]))
     examples = imagine(again.constraints, trial_rows(alike))
@@ -338,6 +348,8 @@ def _unvouched(
         yield f"that {others} before it in the order passed: no such model was kept"
     if order is None:
         yield f"the order of the test: {_why_no_order(again)}"
+    if not again.evaluations:
+        yield "the pipeline as text, its place in that order and its price, for the same reason"
     if not is_known_here:
         yield (
             f"that it is look {certificate.look} at these data: no ledger on this machine knows of "
@@ -356,4 +368,6 @@ def _why_no_order(again: _Again) -> str:
         return "a version of automl-admm wrote it that ordered otherwise"
     if again.whole is None:
         return "it follows from all the data, and these are the rows set aside"
+    if not again.evaluations:
+        return "the log of its session is not in this folder"
     return "the run went on after the certificate was written"

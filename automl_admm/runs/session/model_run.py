@@ -1,0 +1,73 @@
+"""The part of `run.json` that belongs to a model: `model.json` has a copy of it.
+
+A session with other data or limits writes `run.json` long before it has a model of its own, and may
+be killed in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from automl_admm.core.errors import StoreError
+from automl_admm.core.run import RunState
+from automl_admm.runs.gone_plugins import PLUGINS
+from automl_admm.runs.prepare.preparation import Preparation
+from automl_admm.runs.session.brought_parts import BROUGHT
+from automl_admm.runs.session.changes import find_changes
+from automl_admm.runs.session.run_json import describe_run
+from automl_admm.runs.session.run_log import is_for_limits
+from automl_admm.runs.session.written_limits import read_limit
+from automl_admm.store.file_schemas import OF_RUN
+from automl_admm.store.run_folder import RunFolder
+
+PARTS = ("request", "settings", "data", "basis", "components_left_out", PLUGINS, BROUGHT)
+
+
+def describe_run_of_model(prepared: Preparation) -> dict[str, Any]:
+    """Describe the run of a model by its request, settings, data and plugins."""
+    content = describe_run(prepared)
+    return {part: content[part] for part in PARTS}
+
+
+def read_run_of_model(folder: RunFolder) -> dict[str, Any]:
+    """Return the content of `run.json` as the model in the folder needs it.
+
+    The model itself tells, also where another session has begun since, or `run.json` is not there.
+    Models of older versions do not tell: they are taken for models of the `run.json` beside them.
+    """
+    manifest = folder.read(folder.model_manifest)
+    if OF_RUN not in manifest:
+        return folder.read(folder.settings)
+    content = folder.read(folder.settings) if folder.settings.exists() else {}
+    refuse_mixed(folder, content, of_other_session(manifest, content))
+    return {**content, **manifest[OF_RUN]}
+
+
+def of_other_session(manifest: Mapping[str, Any], content: Mapping[str, Any]) -> tuple[str, ...]:
+    """Tell by which data, limits or settings a model is not of the session in `run.json`.
+
+    Nothing is told of a model that this session made, or may go on with.
+    """
+    if not content:
+        return ()
+    if OF_RUN not in manifest:
+        limits = [read_limit(item) for item in content["settings"]["limits"]]
+        return () if is_for_limits(manifest, limits) else ("limits",)
+    changes = find_changes(manifest[OF_RUN], content)
+    return changes.lines if changes.void or changes.bounds else ()
+
+
+def say_earlier(other: tuple[str, ...]) -> str:
+    """Say that the model in a folder is of an earlier session, with the differences."""
+    return f"the model in the folder is of an earlier session, before changes ({'; '.join(other)})"
+
+
+def refuse_mixed(folder: RunFolder, content: Mapping[str, Any], other: tuple[str, ...]) -> None:
+    """Raise if a run has ended and its model is of another session: it is none of its own."""
+    if other and content.get("state") == RunState.DONE:
+        raise StoreError(
+            f"'{folder.model_manifest}' was made for other settings than "
+            f"'{folder.settings.name}' has ({'; '.join(other)}).",
+            hint="Restore the files of the run: they belong together.",
+        )
