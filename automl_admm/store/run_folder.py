@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import NO_ROOM, ConfigurationError, DiskFullError, Remedy, StoreError
-from automl_admm.store.file_schemas import RUN_ID, SCHEMAS, STORE_MANIFEST, STORE_RUN
+from automl_admm.store.file_schemas import OF_RUN, RUN_ID, SCHEMAS, STORE_MANIFEST, STORE_RUN
 from automl_admm.store.json_content import read_content
 
 
@@ -124,9 +124,15 @@ class RunFolder:
                 hint=f"If it was killed, go on with: {command}",
             )
         hint = "Name the folder that `automl-admm fit` printed."
+        if path == self.settings and self._has_telling_model():
+            hint = "A model alone is for predict, evaluate, monitor and verify: name its run."
         if path == self.settings and (self.path / "study.json").exists():
             hint = "It is the folder of a Study: open it with Study.load."
         return StoreError(f"'{self.path}' holds no {path.name}.", hint=hint)
+
+    def _has_telling_model(self) -> bool:
+        """Return True if a model is there that names its own data and settings."""
+        return self.model_manifest.exists() and OF_RUN in self.read(self.model_manifest)
 
     def _is_unfinished(self) -> bool:
         return self.settings.exists() and self.read(self.settings).get("state") == "running"

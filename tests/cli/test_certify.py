@@ -157,6 +157,16 @@ def test_a_certified_model_is_kept_where_a_session_with_other_limits_certifies_n
     assert {name: (kept / name).read_bytes() for name in before} == before
     assert not (folder / "certified-2").exists()
     assert run("predict", kept, credit, "-o", "told.csv").code == 0
+    verified = run("verify", kept, credit)
+    assert verified.code == 0, verified
+    assert "the data agree: CERTIFIED" in verified.out
+    assert "the log of its session is not in this folder" in verified.out
+    assert "no ledger on this machine knows of it" not in verified.out
+    assert "rows that the model learned from" in run("evaluate", kept, credit).err
+    for command in ("report", "leaderboard", "resume"):
+        refused = run(command, kept)
+        assert refused.code == 7
+        assert "A model alone is for predict, evaluate, monitor and verify" in refused.err
 
 
 def test_the_mark_of_a_last_look_cannot_be_written_into_a_certificate(

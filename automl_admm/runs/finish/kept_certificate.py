@@ -29,8 +29,8 @@ def keep_certified(folder: RunFolder) -> Path | None:
         path for number in count(1) if not (path := folder.path / f"certified-{number}").exists()
     )
     kept.mkdir()
-    parts = (folder.certificate, folder.rows_set_aside, folder.row_hashes, folder.script)
-    for path in (folder.model, folder.model_manifest, *parts):
+    proof = (folder.certificate, folder.rows_set_aside, folder.row_hashes, folder.looks)
+    for path in (folder.model, folder.model_manifest, folder.script, *proof):
         if path.is_file():
             write_atomically(kept / path.name, read_regular(path))
     logger.warning(
