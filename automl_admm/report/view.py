@@ -16,7 +16,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.report.rows.given import GivenRows, RowsAsked, read_given
 from automl_admm.report.searched import Searched
 from automl_admm.report.shown import DETAILS_SHOWN, MODEL_SHOWN, RUN_SHOWN, demand_shown
-from automl_admm.runs.saved.own_certificate import is_of_the_model
+from automl_admm.runs.saved.own_certificate import is_of_the_model, tell_swapped
 from automl_admm.runs.session.model_run import of_other_session, refuse_mixed, say_earlier
 from automl_admm.runs.session.run_log import Log, read_log
 from automl_admm.runs.session.written_limits import read_moved
@@ -33,9 +33,9 @@ class RunView:
 
     `manifest`, `certificate` and `script` are None before the run has written them. A certificate
     of another model is left out, and then `is_foreign` is True. So is the model of an earlier
-    session with other data or limits: then `earlier_model` tells the differences. `is_alive` is
-    True while the process that writes the run lives on this host. `rows` are labelled ones of the
-    user.
+    session with other data or limits: then `earlier_model` tells the differences. `swapped` is a
+    sentence if the file of the model is not the one that the manifest describes. `is_alive` is True
+    while the process that writes the run lives on this host. `rows` are labelled ones of the user.
     """
 
     folder: RunFolder
@@ -45,6 +45,7 @@ class RunView:
     certificate: Certificate | None = None
     is_foreign: bool = False
     earlier_model: tuple[str, ...] = ()
+    swapped: str | None = None
     script: str | None = None
     is_alive: bool = False
     made: str = ""
@@ -169,6 +170,7 @@ def read_view(path: Path, asked: RowsAsked | None = None) -> RunView:
         log=log,
         manifest=None if earlier else manifest,
         earlier_model=earlier,
+        swapped=tell_swapped(folder, content, manifest),
         certificate=certificate if is_ours else None,
         is_foreign=certificate is not None and not is_ours,
         script=_text(folder.script),

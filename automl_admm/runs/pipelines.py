@@ -39,6 +39,7 @@ from automl_admm.runs.finish.no_success import LONGER, best_or_raise, is_interru
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import PassedOver, if_better, not_certified
 from automl_admm.runs.finish.reserve import reserve_of
+from automl_admm.runs.finish.rows_aside import write_rows_aside
 from automl_admm.runs.finish.run_files import note_passed_over, write_model
 from automl_admm.runs.finish.script.pipeline_script import write_script
 from automl_admm.runs.finish.ways import FoldWays, Ways
@@ -47,7 +48,6 @@ from automl_admm.runs.prepare.assembly import build_executor, title_of_executor
 from automl_admm.runs.prepare.baseline import fix_bounds
 from automl_admm.runs.prepare.preparation import Preparation, aim_again
 from automl_admm.runs.prepare.race import race_against
-from automl_admm.runs.saved.certified_run import write_rows_aside
 from automl_admm.runs.search_run import budget_of, run_search, teller
 from automl_admm.runs.session.iterations import noting_iterations
 from automl_admm.runs.session.session import Session, open_session
@@ -231,7 +231,7 @@ def _write_shipped(
     if shipped.finished is not None and shipped.finished.folder is not None:
         write_model(folder, run_id, shipped.finished.folder / SHIPPED, outcome)
         write_script(folder, outcome)
-        _write_certificate(folder, outcome.preparation, outcome.certificate, shipped.examined)
+        _write_certificate(folder, run_id, outcome, shipped.examined)
 
 
 @dataclass(frozen=True)
@@ -380,19 +380,17 @@ def _ensemble(ending: Ending, refit: Refit, finished: Finished) -> tuple[Refit, 
 
 
 def _write_certificate(
-    folder: RunFolder,
-    prepared: Preparation,
-    certificate: Certificate | None,
-    examined: Examined | None,
+    folder: RunFolder, run_id: str | None, outcome: PipelineResult, examined: Examined | None
 ) -> None:
     """Write the findings; remove those of an earlier session about another model."""
+    prepared, certificate = outcome.preparation, outcome.certificate
     if certificate is None:
         folder.certificate.unlink(missing_ok=True)
     else:
         write_certificate(folder.certificate, certificate)
     if prepared.aside is not None:
         seen = () if examined is None else examined.evidence
-        write_rows_aside(folder, prepared, seen)
+        write_rows_aside(folder, run_id, prepared, seen)
 
 
 def _expected(prepared: Preparation) -> Callable[[Evaluation | None], float]:

@@ -38,7 +38,7 @@ LARGEST_PID = 2**31 - 1  # a C int: psutil refuses a larger one
 TASK = one_of("classification", "regression")
 SHARE = within(0.0, 1.0)
 TEXTS = list_of(text)
-# The key of the name of the run in `run.json` and `model.json`: the one that `store.json` has.
+# The key of the name of the run in the files of a run: the one that `store.json` has.
 RUN_ID = "run_id"
 # The key in `model.json` of the part of `run.json` that belongs to the model.
 OF_RUN = "run"
@@ -279,6 +279,7 @@ def certificate(value: Any, where: str) -> None:
 _ROWS_SET_ASIDE = record(
     {"rows": whole(1), "places": list_of(whole())},
     {
+        RUN_ID: text,
         "fraction": nullable(SHARE),
         "tested": nullable(list_of(whole())),
         "largest": nullable(real),

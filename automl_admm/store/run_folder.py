@@ -15,6 +15,8 @@ from automl_admm.core.errors import NO_ROOM, ConfigurationError, DiskFullError, 
 from automl_admm.store.file_schemas import OF_RUN, RUN_ID, SCHEMAS, STORE_MANIFEST, STORE_RUN
 from automl_admm.store.json_content import read_content
 
+TOGETHER = "Restore the files of the run: they belong together."
+
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
@@ -104,7 +106,8 @@ class RunFolder:
     def _demand_one_run(self) -> None:
         """Raise if the files that are there name different runs; older versions named none."""
         first: dict[str, Path] = {}
-        for path in (self.store_manifest, self.settings, self.model_manifest):
+        parts = (self.store_manifest, self.settings, self.model_manifest, self.rows_set_aside)
+        for path in parts:
             run = named_run(path)
             if run is not None:
                 first.setdefault(run, path)
@@ -112,7 +115,7 @@ class RunFolder:
             one, other, *_ = first.values()
             raise StoreError(
                 f"'{other}' is of another run than '{one.name}' beside it.",
-                hint="Restore the files of the run: they belong together.",
+                hint=TOGETHER,
             )
 
     def _absence_of(self, path: Path) -> StoreError:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,17 @@ def test_a_certified_model_is_kept_where_a_session_with_other_limits_certifies_n
         refused = run(command, kept)
         assert refused.code == 7
         assert "A model alone is for predict, evaluate, monitor and verify" in refused.err
+
+
+def test_rows_set_aside_by_another_run_are_refused(run: Any, credit: Path, tmp_path: Path) -> None:
+    asked = ("fit", credit, "--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95")
+    for name in ("first", "second"):
+        assert run(*asked, *SEARCH[:-1], name).code == 0
+    shutil.copy(tmp_path / "second" / "certification-rows.json", tmp_path / "first")
+    for command in ("verify", "evaluate", "monitor"):
+        refused = run(command, "first", credit)
+        assert (refused.code, refused.out) == (7, ""), command
+        assert "certification-rows.json' is of another run than 'store.json'" in refused.err
 
 
 def test_the_mark_of_a_last_look_cannot_be_written_into_a_certificate(

@@ -158,6 +158,19 @@ def test_a_repair_takes_no_log_that_is_not_of_the_settings(made: Path, tmp_path:
     assert "can be saved" in ended.err
 
 
+@pytest.mark.parametrize("command", ["leaderboard", "report"])
+def test_a_model_file_of_another_run_is_told(command: str, made: Path, tmp_path: Path) -> None:
+    folder = mixed(made, tmp_path, ("model.skops",))
+    given = ("--json",) if command == "report" else ()
+    ended = run(command, folder, *given)
+    assert ended.code == 0, ended.err
+    assert "model.skops is not the file that the run wrote" in ended.out
+    assert "is not the file" not in run(command, made / "mine", *given).out
+    content = json.loads((folder / "run.json").read_text()) | {"state": "running"}
+    (folder / "run.json").write_text(json.dumps(content))
+    assert "is not the file" not in run(command, folder, *given).out, "it may be written now"
+
+
 def with_other_limits(folder: Path, state: str) -> None:
     """Write `run.json` as a session that began with another bound does, before it has a model."""
     content = json.loads((folder / "run.json").read_text())

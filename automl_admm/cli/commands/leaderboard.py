@@ -21,7 +21,7 @@ from automl_admm.report.shipped import tell_shipped_thresholds
 from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.runs.finish.of_folds import read_of_folds
 from automl_admm.runs.finish.passed_over import read_passed_over
-from automl_admm.runs.saved.own_certificate import is_of_the_model
+from automl_admm.runs.saved.own_certificate import is_of_the_model, tell_swapped
 from automl_admm.runs.session.model_run import of_other_session, say_earlier
 from automl_admm.runs.session.run_log import Log, read_log
 from automl_admm.runs.standings import Standing, standings
@@ -128,10 +128,13 @@ def _show(board: Board, log: Log, folder: RunFolder, left: int) -> None:
     if left:
         say(f"{left} more: --all shows every evaluation")
     manifest = _manifest(folder)
-    other = () if manifest is None else of_other_session(manifest, folder.read(folder.settings))
+    content = folder.read(folder.settings)
+    other = () if manifest is None else of_other_session(manifest, content)
     earlier = (f"{say_earlier(other)}: `automl-admm resume` goes on to one of its own",)
     for line in earlier if other else _of_model(manifest, log):
         say(in_a_line(line))
+    if (swapped := tell_swapped(folder, content, manifest)) is not None:
+        say(in_a_line(swapped))
     best = next((one for one in standings(log.evaluations, log.limits) if one.rank), None)
     by_group = "" if best is None else name_thresholds(best.evaluation.details)
     if best is not None and by_group:

@@ -197,14 +197,7 @@ def _told(view: RunView, model: Shipped) -> str:
 
 
 def _warnings(view: RunView, model: Shipped | None) -> Iterator[str]:
-    if view.is_foreign:
-        yield (
-            "The certificate in the folder is not of this model, or was changed: it proves nothing "
-            "here."
-        )
-    if view.earlier_model:
-        said = say_earlier(view.earlier_model)
-        yield f"{said[0].upper()}{said[1:]}. `automl-admm resume` goes on to one of its own."
+    yield from _of_the_folder(view)
     of_rows = None if view.rows is None else warn_of(view.rows.origin)
     if of_rows is not None:
         yield of_rows
@@ -226,6 +219,20 @@ def _warnings(view: RunView, model: Shipped | None) -> Iterator[str]:
         )
     if model.is_shipped and not view.is_over:
         yield "The run goes on, or was killed: the model is that of an earlier session."
+
+
+def _of_the_folder(view: RunView) -> Iterator[str]:
+    """Yield the reasons to doubt that the files of the folder belong together."""
+    if view.is_foreign:
+        yield (
+            "The certificate in the folder is not of this model, or was changed: it proves nothing "
+            "here."
+        )
+    if view.earlier_model:
+        said = say_earlier(view.earlier_model)
+        yield f"{said[0].upper()}{said[1:]}. `automl-admm resume` goes on to one of its own."
+    if view.swapped is not None:
+        yield view.swapped
 
 
 def _of_the_manifest(view: RunView) -> Iterator[str]:

@@ -14,7 +14,6 @@ import numpy as np
 from automl_admm.certify.certificate import read_certificate
 from automl_admm.constraints.dry_run import columns_of, meet_data
 from automl_admm.constraints.fitted_groups import say_other_groups
-from automl_admm.constraints.group_comparison import Grouped
 from automl_admm.core.errors import DataError, Remedy, StoreError
 from automl_admm.core.evidence import Evidence, Timing
 from automl_admm.core.read_only import own_frame
@@ -40,14 +39,12 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.gone_plugins import telling_gone_plugins
 from automl_admm.runs.prepare.assembly import resolve_constraints
-from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.prepare.set_aside import CALLS, trial_rows
-from automl_admm.runs.provenance import hash_table, machine
 from automl_admm.runs.saved.label_numbers import number_labels
 from automl_admm.runs.session.model_run import read_run_of_model
 from automl_admm.runs.session.written_limits import limit_as_text, with_its_groups
 from automl_admm.store.json_content import RESTORE, read_file
-from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
+from automl_admm.store.run_folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -330,57 +327,6 @@ def read_rows_aside(folder: RunFolder) -> RowsAside:
 
 def _places_by_index(place: Place, index: Any) -> Place:
     return lambda number: place(int(index[number]))
-
-
-def write_rows_aside(
-    folder: RunFolder, prepared: Preparation, evidence: Sequence[Evidence]
-) -> None:
-    """Write the places of rows set aside, the run's own measurements, and the hashes of its rows.
-
-    Each row has a number to tell it from others.
-    """
-    aside, places = prepared.aside, [int(place) for place in prepared.set_aside]
-    content: dict[str, Any] = {
-        "rows": prepared.rows,
-        "places": places,
-        "fraction": None if aside is None else aside.fraction,
-        "groups": {
-            str(one.limit): list(one.function.names)
-            for one in prepared.constraints
-            if isinstance(one.function, Grouped)
-        },
-        "measured": {
-            str(one.limit): _as_plain(seen)
-            for one, seen in zip(prepared.constraints, evidence, strict=False)
-            if one.kind == "measured"
-        },
-    }
-    if content["measured"]:
-        content["machine"] = machine()
-    if prepared.work.tested is not None:
-        content["tested"] = [int(place) for place in prepared.work.tested]
-        content["largest"] = prepared.largest
-    write_json(folder.rows_set_aside, content)
-    file = io.BytesIO()
-    np.save(file, _hashes(prepared))
-    write_atomically(folder.row_hashes, file.getvalue())
-
-
-def _as_plain(evidence: Evidence) -> float | list[float] | None:
-    if isinstance(evidence, Timing):
-        return [float(value) for value in evidence.values]
-    return float(evidence.value) if math.isfinite(evidence.value) else None
-
-
-def _hashes(prepared: Preparation) -> Hashes:
-    """A number for every row of the data, in their order."""
-    found = np.zeros(prepared.rows, dtype=np.uint64)
-    aside = np.zeros(prepared.rows, dtype=bool)
-    aside[prepared.set_aside] = True
-    found[~aside] = hash_table(prepared.work.table)
-    if prepared.work.held_out is not None:
-        found[aside] = hash_table(prepared.work.held_out)
-    return found
 
 
 def _read_hashes(path: Path) -> Hashes | None:

@@ -1,4 +1,4 @@
-"""The check that a certificate is of the model in the folder of its run."""
+"""The checks that a certificate and a file of a model are those of the folder of a run."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.certify.certificate import Certificate
+from automl_admm.core.run import RunState
 from automl_admm.store.json_content import read_file
 from automl_admm.store.run_folder import RunFolder
 
@@ -21,6 +22,22 @@ def is_of_the_model(
     if not folder.model.exists() or digest(folder.model) != certificate.model_sha256:
         return False
     return manifest.get("certificate_sha256") in (None, digest(folder.certificate))
+
+
+def tell_swapped(
+    folder: RunFolder, content: Mapping[str, Any], manifest: Mapping[str, Any] | None
+) -> str | None:
+    """Say that the file of a model is another one than `model.json` describes; None if it is not.
+
+    A run that goes on may be writing both.
+    """
+    is_written = content.get("state") != RunState.RUNNING and folder.model.exists()
+    if manifest is None or not is_written or digest(folder.model) == manifest["sha256"]:
+        return None
+    return (
+        f"{folder.model.name} is not the file that the run wrote: all that is said of the model is "
+        "of another one. Restore it, or fit again."
+    )
 
 
 def digest(path: Path) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.errors import StoreError
 from automl_admm.runs.session.session import Session
+from automl_admm.store.file_schemas import RUN_ID
 from automl_admm.store.json_content import (
     RESTORE,
     MismatchError,
@@ -26,9 +27,10 @@ from automl_admm.store.json_content import (
     number,
     read_file,
     record,
+    text,
     whole,
 )
-from automl_admm.store.run_folder import RunFolder
+from automl_admm.store.run_folder import TOGETHER, RunFolder, named_run
 
 Tell = Callable[..., Sequence[Any]]
 HOOK = "iteration_finished"
@@ -68,7 +70,8 @@ LINE = record(
         "integer_penalty": number,
         "multipliers": list_of(number),
         "violations": list_of(number),
-    }
+    },
+    {RUN_ID: nullable(text)},
 )
 
 
@@ -88,7 +91,7 @@ def noting_iterations(session: Session, tell: Tell) -> Tell:
 
     def noting(hook: str, **arguments: Any) -> Sequence[Any]:
         if hook == HOOK:
-            _add(path, describe(arguments["state"], len(session.earlier) + 1))
+            _add(path, session.run_id, describe(arguments["state"], len(session.earlier) + 1))
         return tell(hook, **arguments)
 
     return noting
@@ -115,10 +118,10 @@ def _finite(value: float) -> float | None:
     return float(value) if isfinite(value) else None
 
 
-def _add(path: Path, iteration: Iteration) -> None:
+def _add(path: Path, run_id: str | None, iteration: Iteration) -> None:
     """Add a line; a full disk is told by the store, which cannot do without."""
     with suppress(OSError), path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(iteration)) + "\n")
+        file.write(json.dumps({RUN_ID: run_id, **asdict(iteration)}) + "\n")
 
 
 def _cut_torn_line(path: Path) -> None:
@@ -128,16 +131,19 @@ def _cut_torn_line(path: Path) -> None:
 
 
 def read_iterations(folder: RunFolder) -> tuple[Iteration, ...]:
-    """Return the outer iterations in their order; none of a run of another strategy."""
-    path = folder.iterations
+    """Return the outer iterations in their order; none of a run of another strategy.
+
+    Raise if they are of another run; older versions named none.
+    """
+    path, run_id = folder.iterations, named_run(folder.settings)
     try:
         lines = read_file(path).split(b"\n")[:-1]
     except FileNotFoundError:
         return ()
-    return tuple(_read(path, lines))
+    return tuple(_read(path, lines, run_id))
 
 
-def _read(path: Path, lines: Sequence[bytes]) -> Iterator[Iteration]:
+def _read(path: Path, lines: Sequence[bytes], run_id: str | None) -> Iterator[Iteration]:
     for place, line in enumerate(lines, start=1):
         try:
             content = json.loads(line)
@@ -148,5 +154,8 @@ def _read(path: Path, lines: Sequence[bytes]) -> Iterator[Iteration]:
             raise StoreError(f"'{path}' is damaged in line {place}: {reason}.", hint=RESTORE) from (
                 problem
             )
+        if None not in (run_id, content.get(RUN_ID)) and content[RUN_ID] != run_id:
+            told = f"'{path}' is of another run than 'run.json' beside it."
+            raise StoreError(told, hint=TOGETHER)
         lists = {name: tuple(known[name]) for name in ("multipliers", "violations")}
         yield Iteration(**(known | lists))

@@ -19,7 +19,7 @@ from automl_admm.runs.session.run_json import describe_run
 from automl_admm.runs.session.run_log import is_for_limits
 from automl_admm.runs.session.written_limits import read_limit
 from automl_admm.store.file_schemas import OF_RUN
-from automl_admm.store.run_folder import RunFolder
+from automl_admm.store.run_folder import TOGETHER, RunFolder
 
 PARTS = ("request", "settings", "data", "basis", "components_left_out", PLUGINS, BROUGHT)
 
@@ -69,5 +69,5 @@ def refuse_mixed(folder: RunFolder, content: Mapping[str, Any], other: tuple[str
         raise StoreError(
             f"'{folder.model_manifest}' was made for other settings than "
             f"'{folder.settings.name}' has ({'; '.join(other)}).",
-            hint="Restore the files of the run: they belong together.",
+            hint=TOGETHER,
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,22 @@ def test_a_run_keeps_its_outer_iterations_and_the_end_of_each_evaluation(
     ends = [one.ended for one in read_view(run[0]).evaluations]
     assert ends == sorted(end for end in ends if end is not None)
     assert found[-1].ended >= min(end for end in ends if end is not None)
+
+
+def test_iterations_of_another_run_are_refused_and_older_ones_read(
+    run: tuple[Path, Any], tmp_path: Path
+) -> None:
+    folder = RunFolder(Path(shutil.copytree(run[0], tmp_path / "run")))
+    lines = [json.loads(line) for line in folder.iterations.read_text().splitlines()]
+    assert {one["run_id"] for one in lines} == {folder.read(folder.settings)["run_id"]}
+    for name in ("another", None):
+        text = "".join(f"{json.dumps(one | {'run_id': name})}\n" for one in lines)
+        folder.iterations.write_text(text)
+        if name is None:
+            assert read_iterations(folder) == read_iterations(RunFolder(run[0]))
+            continue
+        with pytest.raises(StoreError, match="is of another run than"):
+            make_report(folder.path)
 
 
 def test_the_report_draws_the_course(run: tuple[Path, Any]) -> None:
