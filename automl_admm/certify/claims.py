@@ -31,6 +31,8 @@ WHAT_BREAKS_IT = (
     "person who is also among the rows of the search, or of labels and groups that were recorded "
     "wrongly."
 )
+# A certificate knows the confidence of its own look alone, and the numbers of the others.
+LOOKS_COUNTED = "all looks at these data, each at this confidence or a higher one"
 
 
 def verify(

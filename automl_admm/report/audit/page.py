@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from automl_admm.certify.certificate import Certificate
-from automl_admm.certify.claims import explain
+from automl_admm.certify.claims import LOOKS_COUNTED, explain
 from automl_admm.certify.walk.verdicts import Finding, name_outcome
 from automl_admm.core.messages import shorten
 from automl_admm.report.audit.statement import Statement
@@ -23,6 +23,7 @@ NOT_SAID = (
     "Nothing of what the labels mean: a model that repeats unfair decisions may keep every limit.",
     "Nothing of looks that were not counted: by other runs elsewhere, or with the count deleted.",
 )
+OTHER_LOOKS = "a look at a lower confidence adds its own risk"
 COMMANDS = """\
 automl-admm verify RUN --statement statement.json        # the files are those stated
 automl-admm verify RUN DATA --statement statement.json   # and the data say the same
@@ -62,7 +63,8 @@ def _verdict(certificate: Certificate) -> Markup:
     outcome = name_outcome([one.is_approximate for one in certificate.findings])
     sure = numbers.share(1.0 - certificate.whole_risk)
     look = "fair" if certificate.is_approximate else "good"
-    return tag("p", f"{outcome}, at {sure} confidence over all looks", class_=f"verdict {look}")
+    said = f"{outcome}, at {sure} confidence over {LOOKS_COUNTED}"
+    return tag("p", said, class_=f"verdict {look}")
 
 
 def _claims(certificate: Certificate) -> Iterator[Markup]:
@@ -99,7 +101,7 @@ def _frame(view: RunView, certificate: Certificate) -> Markup:
         [
             ("Rows", f"{certificate.rows} set aside before the search{tested}"),
             ("Look at these data", f"{certificate.look}{last}"),
-            ("Risk of all looks", numbers.share(certificate.risk)),
+            ("Risk of all looks", f"{numbers.share(certificate.whole_risk)}; {OTHER_LOOKS}"),
             ("Place in the order of the tests", place),
             ("Tested", numbers.moment(certificate.time) if certificate.time else None),
             ("Price", None if certificate.price is None else str(certificate.price)),

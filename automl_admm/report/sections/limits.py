@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from automl_admm.certify.certificate import Certificate
+from automl_admm.certify.claims import LOOKS_COUNTED
 from automl_admm.certify.walk.verdicts import Finding
 from automl_admm.core.limits import Limit
 from automl_admm.report.document import numbers
@@ -226,7 +227,7 @@ def _certificate(found: Limits) -> Markup:
     frame = facts(
         [
             ("Outcome", "CERTIFIED" if found.is_certified else "NOT CERTIFIED"),
-            ("Confidence", f"{numbers.share(found.confidence)} over all looks at these data"),
+            ("Confidence", f"{numbers.share(found.confidence)} over {LOOKS_COUNTED}"),
             ("This look", f"{found.look}, at {numbers.share(found.risk_of_look)} of risk"),
             ("Rows", _rows(found)),
             ("Tested", found.time),
