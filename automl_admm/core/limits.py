@@ -35,6 +35,9 @@ class Limit:
     confidence: float | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            said = say_value(self.name)
+            raise ConfigurationError(f"the name of a limit must be a text, not {said}.")
         # Of NumPy's small floats the differences overflow; a Decimal has none with a float.
         for field in ("bound", "extreme", "confidence"):
             given = getattr(self, field)

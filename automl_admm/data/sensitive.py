@@ -106,8 +106,7 @@ def known_columns(sensitive: Any, X: Any, wanted: Iterable[str]) -> Any:
     for name in sorted(set(wanted) - set(known)):
         if name not in features:
             hint = suggest(name, [*known, *features])
-            raise DataError(
-                f"a limit names the column '{name}', which there is none of.", hint=hint
-            )
+            told = f"a limit names the column '{name}', but the table has no column of that name."
+            raise DataError(told, hint=hint)
         known[name] = X[features[name]].reset_index(drop=True)
     return pd.DataFrame(known, index=range(len(X)))

@@ -63,7 +63,7 @@ def test_a_proof_about_raised_values_is_verified_from_another_format(
         (
             "rising_breaks_5[agee]",
             3,
-            "names the column 'agee', which there is none of. Did you mean 'age'",
+            "the column 'agee', but the table has no column of that name. Did you mean 'age'",
         ),
         ("rising_breaks_5[when]", 3, "column 'when' holds no numbers"),
         ("rising_breaks_5", 2, "is measured by one column of numbers"),

@@ -81,3 +81,11 @@ def test_a_bound_that_is_no_number_is_told_in_one_line(given: Any) -> None:
 def test_a_bound_is_finite(given: Any) -> None:
     with pytest.raises(ConfigurationError, match="needs a finite number"):
         Limit("own", given)
+
+
+@pytest.mark.parametrize("given", [3, None, "", " ", ["fpr"], b"fpr"], ids=repr)
+def test_a_name_that_is_no_text_is_told_in_one_line(given: Any) -> None:
+    with pytest.raises(ConfigurationError) as told:
+        Limit(given, 0.1)
+    assert str(told.value) == f"the name of a limit must be a text, not {given!r}."
+    assert Limit(np.str_("fpr"), 0.1).name == "fpr"
