@@ -36,6 +36,7 @@ class StopReason(StrEnum):
     TERMINATION = "termination"
     LOST_EVALUATOR = "the process that evaluates was lost"
     FAILED_STRATEGY = "the strategy failed"
+    LOST_STORE = "the store could not be written"
 
     @property
     def is_signal(self) -> bool:
@@ -45,7 +46,8 @@ class StopReason(StrEnum):
     @property
     def is_failure(self) -> bool:
         """True if a part of the run failed, and ended the search before its time."""
-        return self in (StopReason.LOST_EVALUATOR, StopReason.FAILED_STRATEGY)
+        failures = (StopReason.LOST_EVALUATOR, StopReason.FAILED_STRATEGY, StopReason.LOST_STORE)
+        return self in failures
 
 
 class Account(StrEnum):

@@ -24,7 +24,7 @@ from automl_admm.runs.driving.interrupts import Deferral, deferral_for
 from automl_admm.runs.finish import kept_model
 from automl_admm.runs.finish.certification import Examined, certificate_for, examine, is_certified
 from automl_admm.runs.finish.certified_ensemble import Offered, offer_ensemble, tested_refit
-from automl_admm.runs.finish.closing import Closing, close_after
+from automl_admm.runs.finish.closing import Closing, close_after, raise_lost_store
 from automl_admm.runs.finish.effort import effort_of, expected_of_folds, expected_seconds
 from automl_admm.runs.finish.ensemble_fit import EnsembleFit, read_pool
 from automl_admm.runs.finish.fallback_model import (
@@ -80,6 +80,7 @@ def _run(session: Session) -> PipelineResult:
     finally:
         dispatch.close()
     desk.tell("run_finished", result=outcome.result)
+    raise_lost_store(outcome.result.stop, session.folder)
     return outcome
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.data.reading import feeding, pieces, timed_reading
 from automl_admm.execution.server.client import ServerProcess
 from automl_admm.runs import measured_anew
+from automl_admm.store.sqlite import connection
 from automl_admm.store.sqlite.log import SqliteStore
 
 GRAMMAR = """\
@@ -369,3 +371,39 @@ def test_what_a_metric_cannot_measure_anew_is_evaluated_again(
     done = run(*more, *within("0.2", "0.5"), "--allow-changed")
     assert done.code == 0, done.err
     assert all(one.constraints[0] <= 0.2 for one in rows(tmp_path / "changed"))
+
+
+@pytest.mark.fault(
+    "F66",
+    injected="another program locks the store for longer than the patience",
+    expected="exit 7, the best so far is saved, and resume goes on",
+)
+def test_the_best_so_far_is_saved_where_the_store_stays_locked(
+    run: Any, table: Path, grammar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append, others = SqliteStore.append, []
+
+    def locked_after_two(store: SqliteStore, evaluation: Evaluation) -> None:
+        if evaluation.number == 3 and not others:
+            others.append(sqlite3.connect(tmp_path / "out" / "store.sqlite", isolation_level=None))
+            others[0].execute("BEGIN IMMEDIATE")
+        append(store, evaluation)
+
+    monkeypatch.setattr(SqliteStore, "append", locked_after_two)
+    monkeypatch.setattr(connection, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(connection, "BUSY_SECONDS", 0.001)
+    ended = start(run, table, grammar, "out", 4)
+    others[0].execute("ROLLBACK")
+    others[0].close()
+    assert (ended.code, ended.out) == (7, "")
+    told = ended.err.splitlines()[-1]
+    assert "another program holds a lock on it. Close it; a run goes on by `automl-admm" in told
+    assert "The best until then is saved beside it." in told
+    assert [one.number for one in rows(tmp_path / "out")] == [1, 2]
+    manifest = json.loads((tmp_path / "out" / "model.json").read_text())
+    assert manifest["evaluation"] in (1, 2)
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["state"] == "stopped"
+    assert run("predict", "out", table, "-o", "told.csv").code == 0
+    again = run("resume", "out", "-q")
+    assert again.code == 0, again.err
+    assert len(rows(tmp_path / "out")) == 4

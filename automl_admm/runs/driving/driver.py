@@ -14,7 +14,7 @@ from functools import partial
 from threadpoolctl import ThreadpoolController
 
 from automl_admm.core.admm_state import AdmmState
-from automl_admm.core.errors import EvaluatorLostError, PluginError
+from automl_admm.core.errors import EvaluatorLostError, PluginError, StoreError
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.protocols import Finished
 from automl_admm.core.run import Account, Stop, StopReason
@@ -47,9 +47,19 @@ class Driver:
     def run(self, search: Search) -> Stop:
         """Drive until the search or the budget ends; return the end of it.
 
-        A second interrupt is raised: the user wants nothing more. After a loss of the evaluator, or
-        a failure of the strategy, the known evaluations are the result, if there are any.
+        A second interrupt is raised: the user wants nothing more. After a loss of the evaluator or
+        the store, or a failure of the strategy, the known evaluations are the result, if there are
+        any.
         """
+        try:
+            return self._run_and_drain(search)
+        except StoreError as problem:
+            if self.log.lost is None or self.log.best is None:
+                raise
+            self._ongoing.drain()  # its error may have come in the middle of it
+            return Stop(StopReason.LOST_STORE, str(problem).rstrip("."))
+
+    def _run_and_drain(self, search: Search) -> Stop:
         try:
             with self._interrupts:
                 return self._drive(search)

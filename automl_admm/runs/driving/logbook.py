@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Store
@@ -34,12 +36,14 @@ NO_PAST = Past()
 class Logbook:
     """Own the evaluations of a run, those of the past first, and write new ones to the store.
 
-    The store keeps them for good; the logbook answers by key and knows the best.
+    The store keeps them for good; the logbook answers by key and knows the best. After an error of
+    the store it is `lost`: nothing is entered any more, so that both have the same.
     """
 
     def __init__(self, store: Store, past: Past, limits: Sequence[Limit]) -> None:
         self.evaluations: list[Evaluation] = list(past.evaluations)
         self.best = best_of(past.evaluations, limits)
+        self.lost: StoreError | None = None
         self._store = store
         self._limits = limits
         self._by_key = {evaluation.key: evaluation for evaluation in past.evaluations}
@@ -61,12 +65,22 @@ class Logbook:
 
     def begin(self, number: int, key: str, text: str) -> None:
         """Note the start of an evaluation in the store."""
-        self._store.begin(number, key, text)
+        with self._noting_loss():
+            self._store.begin(number, key, text)
 
     def enter(self, evaluation: Evaluation) -> None:
-        """Enter an ended evaluation, and keep it in the store."""
+        """Keep an ended evaluation in the store, and enter it."""
+        with self._noting_loss():
+            self._store.append(evaluation)
         self.evaluations.append(evaluation)
         self._by_key[evaluation.key] = evaluation
         if evaluation.ok:
             self.best = best_of([e for e in (self.best, evaluation) if e is not None], self._limits)
-        self._store.append(evaluation)
+
+    @contextmanager
+    def _noting_loss(self) -> Iterator[None]:
+        try:
+            yield
+        except StoreError as problem:
+            self.lost = problem
+            raise

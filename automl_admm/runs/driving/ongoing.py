@@ -129,6 +129,8 @@ class Ongoing:
         if self._retry(finished, running):
             return []
         del self._running[finished.number]
+        if self._log.lost is not None:
+            return []
         if finished.status is Status.LOST and running.is_retried:
             finished = replace(finished, message=f"{finished.message} (twice, alone at last)")
         candidate, limits = running.candidates[0], self._problem.limits

@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from automl_admm.core.errors import StoreError
 from automl_admm.core.run import RunResult, Stop, StopReason
 from automl_admm.runs.driving.interrupts import Deferral
+from automl_admm.store.run_folder import RunFolder
 
 ResultT = TypeVar("ResultT")
 
@@ -83,3 +85,9 @@ def close_after(result: RunResult, deadline: float | None, interrupts: Deferral)
         soon = time.monotonic() + LAST_SECONDS
         deadline = soon if deadline is None else min(deadline, soon)
     return Closing(deadline, interrupts)
+
+
+def raise_lost_store(stop: Stop, folder: RunFolder | None) -> None:
+    """Raise if the store failed in the search: the best until then is saved by now."""
+    if stop.reason is StopReason.LOST_STORE and folder is not None:
+        raise StoreError(f"{stop}.", hint="The best until then is saved beside it.")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from automl_admm.core.errors import PluginError
+from automl_admm.core.errors import PluginError, StoreError
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished, Task
@@ -132,6 +132,43 @@ def test_a_failing_strategy_ends_the_search_with_what_is_known() -> None:
     assert driver.log.best.loss == 1.0
     with pytest.raises(PluginError, match=r"^it failed\.$"):
         driving(desk(FakeExecutor())).run(broken_off())
+
+
+class LockedStore(MemoryStore):
+    """Takes so many evaluations, and is locked by another program after them."""
+
+    def __init__(self, room: int) -> None:
+        super().__init__()
+        self.room = room
+        self.refusals = 0
+
+    def append(self, evaluation: Evaluation) -> None:
+        if len(self.read()) == self.room:
+            self.refusals += 1
+            raise StoreError("another program holds a lock on it.", hint="Close it.")
+        super().append(evaluation)
+
+
+def test_a_store_that_is_lost_ends_the_search_with_what_it_has() -> None:
+    store = LockedStore(room=2)
+    driver = driving(replace(desk(FakeExecutor()), store=store))
+    stop = driver.run(proposing(3.0, 2.0, 1.0, 0.0))
+    told = "another program holds a lock on it. Close it"
+    assert stop == Stop(StopReason.LOST_STORE, told)
+    assert driver.log.best is not None
+    assert (driver.log.best.loss, driver.log.evaluations) == (2.0, list(store.read()))
+
+
+def test_a_lost_store_is_asked_once_though_others_end_after_it() -> None:
+    store = LockedStore(room=1)
+    driver = driving(replace(desk(FakeExecutor(workers=3)), store=store))
+    assert driver.run(proposing(3.0, 2.0, 1.0, 0.0)).reason is StopReason.LOST_STORE
+    assert (store.refusals, len(driver.log.evaluations)) == (1, 1)
+
+
+def test_a_store_that_takes_nothing_ends_the_run() -> None:
+    with pytest.raises(StoreError, match="holds a lock"):
+        driving(replace(desk(FakeExecutor()), store=LockedStore(room=0))).run(proposing(1.0))
 
 
 def test_what_is_running_is_not_started_again() -> None:
