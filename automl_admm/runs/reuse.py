@@ -19,6 +19,7 @@ from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.evaluations import REUSED, Evaluation
+from automl_admm.pipelines.row_weighing import has_weigher
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.kept_predictions import Answers, RoundedPredictionsError
 from automl_admm.runs.measured_anew import measure_anew, read_answers
@@ -137,10 +138,17 @@ class _Other:
         self._leave("failed or not on all rows and folds", len(self._log.evaluations) - len(sound))
         fitting = read_anew(sound, self.prepared.grammar.pipelines)
         self._leave("not in this grammar", len(sound) - len(fitting))
-        fresh = [one for one in fitting if one.key not in known]
-        self._leave("known already", len(fitting) - len(fresh))
+        alike = [one for one in fitting if self._is_same("groups") or not self._is_weighed(one)]
+        self._leave("weighed for other groups", len(fitting) - len(alike))
+        fresh = [one for one in alike if one.key not in known]
+        self._leave("known already", len(alike) - len(fresh))
         results = [found for one in fresh if (found := self._result(one)) is not None]
         return [replace(one, number=count + place) for place, one in enumerate(results, start=1)]
+
+    def _is_weighed(self, one: Evaluation) -> bool:
+        prepared = self.prepared
+        components = prepared.plugins.components[prepared.task]
+        return has_weigher(prepared.grammar.pipelines.steps(one.candidate), components)
 
     def _leave(self, reason: str, count: int) -> None:
         if count:

@@ -20,6 +20,7 @@ from automl_admm import AutoMLClassifier, read_run
 from automl_admm.core.errors import ConfigurationError, StoreError
 from automl_admm.core.evaluations import ONE_CLASS, Evaluation, Status
 from automl_admm.core.limits import Limit
+from automl_admm.grammar.given_text import GrammarText
 from automl_admm.pipelines.predictions.kept_answers import SCORES, WHOLE
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
@@ -445,3 +446,31 @@ def test_a_whole_run_spends_its_budget_on_new_pipelines(other: Path, tmp_path: P
     after = read_run(folder)
     assert len(after.log) == COUNT + 3
     assert after.content["reuse"] == run.content["reuse"]
+
+
+WEIGHED = """\
+%import components (impute, reweigh, gaussian_nb)
+start: impute weights gaussian_nb
+weights: none | reweigh
+"""
+
+
+def test_rows_weighed_for_other_groups_give_other_numbers(tmp_path: Path) -> None:
+    """The limits name the same column, and the user the folds: rows and folds are the same."""
+    early, late = np.arange(60), np.arange(60, 120)
+    given: dict[str, Any] = {
+        "cv": [(early, late), (late, early)],
+        "grammar": WEIGHED,
+        "starts": ("impute() gaussian_nb()", "impute() reweigh(strength=2.0) gaussian_nb()"),
+        "max_evaluations": 2,
+    }
+    run = tmp_path / "run"
+    AutoMLClassifier(**SETTINGS | given, constraints=["fpr_gap[a:q2] <= 0.9"], work_dir=run).fit(
+        features(), labels()
+    )
+    grammar = GrammarText(given.pop("grammar"))
+    same = begin(run, **given, grammar=grammar, constraints=("fnr_gap[a:q2] <= 0.8",))
+    assert len(results(same)) == 2
+    other_groups = begin(run, **given, grammar=grammar, constraints=("fpr_gap[a:q4] <= 0.9",))
+    assert [one.text for one in results(other_groups)] == [read_run(run).log[0].text]
+    assert other_groups.reused.runs[0].left["weighed for other groups"] == 1

@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from automl_admm.constraints.groups import Grouping
 from automl_admm.core.limits import Limit
 from automl_admm.data.fingerprints import hash_in_order
 from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.pipelines.row_weighing import compares_groups
 from automl_admm.plugins.distributions import required, version_of
 from automl_admm.plugins.loading import Plugins
+from automl_admm.plugins.records import Constraint
 from automl_admm.runs.provenance import fingerprint, versions
 
 if TYPE_CHECKING:
@@ -55,6 +58,7 @@ def basis_of(prepared: Preparation) -> dict[str, str | None]:
             config.group_thresholds,
             *(() if work.cost is None else (work.cost,)),
         ),
+        "groups": _of_groups(prepared.constraints),
         "machine": _of_machine(config.executor, config.n_jobs),
     }
 
@@ -80,6 +84,16 @@ def _of_rows(table: Table) -> str:
     if table.classes is None:  # a hash of a number may stand for another number
         digest.update(np.asarray(table.y, dtype=float).tobytes())
     return digest.hexdigest()
+
+
+def _of_groups(constraints: Iterable[Constraint]) -> str | None:
+    """Digest the groups that weighers of rows are told, whatever the order of limits."""
+    groups = [one.groups for one in constraints if compares_groups(one)]
+    return _digest(sorted(map(repr, groups))) if all(map(_is_grouping, groups)) else None
+
+
+def _is_grouping(groups: object) -> bool:
+    return isinstance(groups, Grouping)  # anything else is somebody's function
 
 
 def _types(X: Any) -> list[Any]:
