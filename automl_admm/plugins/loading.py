@@ -18,16 +18,16 @@ from typing import Any
 import pluggy
 
 from automl_admm.core.errors import PluginError, suggest
-from automl_admm.core.messages import say_error, say_value
+from automl_admm.core.messages import say_error
 from automl_admm.plugins import specs as hookspecs
 from automl_admm.plugins.api_version import check_version
-from automl_admm.plugins.configured import configure
 from automl_admm.plugins.entries import installed_entries
 from automl_admm.plugins.event_hooks import heard_hooks
 from automl_admm.plugins.fingerprints import Origin
+from automl_admm.plugins.hook_manager import new_manager
 from automl_admm.plugins.import_probe import find_faults
 from automl_admm.plugins.observer_plugin import ObserverPlugin
-from automl_admm.plugins.plugin_options import check_options
+from automl_admm.plugins.provided import ask_once, ask_provider
 from automl_admm.plugins.records import (
     TASKS,
     CommandPlugin,
@@ -105,12 +105,6 @@ class PluginInfo:
     withheld: tuple[str, ...] = ()
 
 
-def _new_manager() -> pluggy.PluginManager:
-    manager = pluggy.PluginManager(hookspecs.PROJECT)
-    manager.add_hookspecs(hookspecs)
-    return manager
-
-
 @dataclass(frozen=True)
 class Plugins:
     """All records of the installed plugins, by kind."""
@@ -131,7 +125,7 @@ class Plugins:
         default_factory=lambda: {task: Registry("component") for task in TASKS}
     )
     infos: list[PluginInfo] = field(default_factory=list)
-    manager: pluggy.PluginManager = field(default_factory=_new_manager)
+    manager: pluggy.PluginManager = field(default_factory=new_manager)
 
     def registries(self, hook: str) -> Iterator[tuple[Registry[Any], Callable[[Any], bool]]]:
         """Yield the registries of a provider hook, each with the test for its records."""
@@ -284,7 +278,7 @@ def _register(plugins: Plugins, plugin: object, source: PluginSource) -> list[tu
     try:
         manager.register(plugin, name=name)
         _check_hook_names(manager, plugin)
-        records = _records(manager, plugin)
+        records = _records(manager, plugin, ask_once if source.builtin else ask_provider)
         _add_all(plugins, records, source)
     except BaseException:
         if manager.has_plugin(name):
@@ -363,7 +357,9 @@ def _unknown_hooks(manager: pluggy.PluginManager, plugin: object) -> tuple[str, 
     )
 
 
-def _records(manager: pluggy.PluginManager, plugin: object) -> list[tuple[str, Any]]:
+def _records(
+    manager: pluggy.PluginManager, plugin: object, ask: Callable[..., Iterable[Any]]
+) -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = []
     for caller in manager.get_hookcallers(plugin) or ():
         wanted = RECORDS.get(caller.name)
@@ -371,19 +367,8 @@ def _records(manager: pluggy.PluginManager, plugin: object) -> list[tuple[str, A
             continue
         for implementation in caller.get_hookimpls():
             if implementation.plugin is plugin:
-                given: Any = implementation.function()
-                found.extend((caller.name, _checked(record, wanted)) for record in given)
+                found.extend((caller.name, one) for one in ask(implementation.function, wanted))
     return found
-
-
-def _checked(record: Any, wanted: type[Any]) -> Any:
-    if not isinstance(record, wanted):
-        raise PluginError(f"a {wanted.__name__} was expected, not {say_value(record)}.")
-    if hasattr(record, "options"):
-        check_options(record.name, record.options)
-    if isinstance(record, ConstraintPlugin):
-        configure(record, {})
-    return record
 
 
 def _itself(item: object) -> object:
