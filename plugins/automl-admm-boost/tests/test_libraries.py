@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import metadata
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ def test_one_that_is_missing_says_how_to_get_it() -> None:
 def test_one_that_is_too_old_says_so(
     version: str, is_too_old: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(metadata, "version", lambda name: version)
+    monkeypatch.setattr(libraries, "version_of", lambda name: version)
     told = f"LightGBM {version} is older than 4.5: pip install 'lightgbm>=4.5'"
     assert find_problem(LIGHTGBM) == (told if is_too_old else "")
 

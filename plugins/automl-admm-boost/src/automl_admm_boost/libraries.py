@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -93,10 +94,16 @@ def _version(library: Library) -> str | None:
     """Return the installed version; None for a package that no known distribution brought."""
     for name in library.distributions:
         try:
-            return metadata.version(name)
+            return version_of(name)
         except metadata.PackageNotFoundError:
             continue
     return None
+
+
+@cache  # each start of a run asks, and metadata are a whole README
+def version_of(distribution: str) -> str:
+    """Return the version of an installed distribution; another one needs a new process anyway."""
+    return metadata.version(distribution)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
