@@ -6,10 +6,13 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache, partial
-from typing import Any
+from functools import cache, lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 from automl_admm.execution.shared_state import BLAS_THREADS
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 # Read by the libraries of linear algebra and OpenMP when they are loaded, and not later.
 THREAD_VARIABLES = (
@@ -54,10 +57,28 @@ def thread_environment(threads: int) -> dict[str, str]:
 
 def limit_threads(threads: int) -> None:
     """Hold libraries that are loaded already to so many threads."""
+    for library in thread_pools().lib_controllers:
+        library.set_num_threads(threads)
+
+
+def thread_pools() -> ThreadpoolController:
+    """Return the loaded libraries that have threads, such as OpenBLAS.
+
+    They are looked for in the map of the memory, for milliseconds, and again only after an import:
+    a library comes with a module. Every fit and every solver asks.
+
+    >>> thread_pools() is thread_pools()
+    True
+    """
+    return _find_pools(len(sys.modules))
+
+
+@lru_cache(maxsize=1)
+def _find_pools(modules: int) -> ThreadpoolController:
     from threadpoolctl import ThreadpoolController
 
-    for library in ThreadpoolController().lib_controllers:
-        library.set_num_threads(threads)
+    del modules  # the answer holds as long as they are as many
+    return ThreadpoolController()
 
 
 def threads_for(cells: int) -> AbstractContextManager[object]:
@@ -69,12 +90,10 @@ def threads_for(cells: int) -> AbstractContextManager[object]:
     >>> with threads_for(1000):
     ...     pass
     """
-    from threadpoolctl import threadpool_limits
-
     is_single = os.environ.get(THREAD_VARIABLES[0]) == "1" or count_cores() == 1
     if is_single or cells > SMALL_CELLS:
         return nullcontext()
-    return BLAS_THREADS.within(partial(threadpool_limits, limits=1))
+    return BLAS_THREADS.within(partial(thread_pools().limit, limits=1))
 
 
 def openmp_limiter() -> Callable[[], None]:
@@ -87,9 +106,7 @@ def openmp_limiter() -> Callable[[], None]:
 
     @cache
     def libraries() -> Sequence[Any]:
-        from threadpoolctl import ThreadpoolController
-
-        found: Sequence[Any] = ThreadpoolController().select(user_api="openmp").lib_controllers
+        found: Sequence[Any] = thread_pools().select(user_api="openmp").lib_controllers
         return found
 
     def limit() -> None:

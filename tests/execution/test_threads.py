@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from types import ModuleType
 
 import pytest
 import sklearn.ensemble  # noqa: F401 - it brings OpenMP
@@ -47,6 +49,14 @@ def test_small_tables_are_fitted_in_one_thread(
         with threads.threads_for(cells):
             assert _openmp_threads() == expected
         assert _openmp_threads() == {2}
+
+
+def test_libraries_are_looked_for_again_after_an_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = threads.thread_pools()
+    assert found.info() == ThreadpoolController().info()
+    assert threads.thread_pools() is found
+    monkeypatch.setitem(sys.modules, "a_library_that_came_later", ModuleType("later"))
+    assert threads.thread_pools() is not found
 
 
 def _openmp_threads() -> set[int]:

@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from threadpoolctl import ThreadpoolController
-
 from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.errors import EvaluatorLostError, PluginError, StoreError
 from automl_admm.core.evaluations import Evaluation, Status
@@ -20,6 +18,7 @@ from automl_admm.core.protocols import Finished
 from automl_admm.core.run import Account, Stop, StopReason
 from automl_admm.core.space import Candidate
 from automl_admm.execution.shared_state import BLAS_THREADS
+from automl_admm.execution.threads import thread_pools
 from automl_admm.runs.driving.desk import Desk
 from automl_admm.runs.driving.dispatch import SLICE
 from automl_admm.runs.driving.logbook import Logbook
@@ -38,7 +37,7 @@ class Driver:
         self._problem = problem
         self._desk = desk
         self._ongoing = Ongoing(self.log, problem, desk)
-        self._threads = ThreadpoolController()
+        self._threads = thread_pools()
         self._interrupts = desk.interrupts
         self._stopped: StopReason | None = None
         for evaluation in desk.past.evaluations:

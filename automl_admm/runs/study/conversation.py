@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections import deque
 from functools import partial
 
-from threadpoolctl import ThreadpoolController
-
 from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.space import Candidate
 from automl_admm.execution.shared_state import BLAS_THREADS
+from automl_admm.execution.threads import thread_pools
 from automl_admm.search.protocol import Event, Proposal, Search, Wait
 
 ENQUEUED = "enqueued"
@@ -32,7 +31,7 @@ class Conversation:
         self._search: Search | None = None
         self._is_resumed = self._is_waiting = False
         self._unsent: list[Evaluation] = []
-        self._threads = ThreadpoolController()
+        self._threads = thread_pools()
 
     @property
     def has_begun(self) -> bool:
