@@ -23,19 +23,36 @@ class Entry(NamedTuple):
 def installed_entries() -> tuple[Entry, ...]:
     """Return the entry points of the installed plugins.
 
-    Reading them opens a file of every distribution. An installer adds or removes a folder, and
-    that changes the time of the folder around it.
+    Reading them opens a file of every distribution. An installer adds or removes the description
+    of a distribution, and that changes the time of the folder around it.
     """
-    places = tuple(str(Path(place).absolute()) for place in sys.path)
-    return _read(places, tuple(map(_time_of, places)))
+    places = [str(Path(place).absolute()) for place in sys.path]
+    return _read(tuple(one for place in places for one in _described(place, _time_of(place))))
 
 
 @lru_cache(maxsize=4)
-def _read(places: tuple[str, ...], times: tuple[int, ...]) -> tuple[Entry, ...]:
-    del places, times  # what was read holds as long as these are the same
+def _read(described: tuple[tuple[str, int], ...]) -> tuple[Entry, ...]:
+    del described  # what was read holds as long as these are the same
     identify = cache(_identify)  # metadata hold a whole README, and most distributions many entries
     entries = metadata.entry_points(group=PROJECT)
     return tuple(Entry(point, *identify(point.dist)) for point in entries)
+
+
+@lru_cache(maxsize=64)
+def _described(place: str, time: int) -> tuple[tuple[str, int], ...]:
+    """Return the descriptions of distributions in a folder, with their times.
+
+    The working folder may be on the path, and its time changes with each file of a run.
+    """
+    try:
+        paths = [str(path) for path in Path(place).iterdir() if _is_description(path.name)]
+    except OSError:  # an archive, or nothing at all
+        return ((place, time),) if time else ()
+    return tuple((path, _time_of(path)) for path in sorted(paths))
+
+
+def _is_description(name: str) -> bool:
+    return name.lower().endswith((".dist-info", ".egg-info")) or name == "EGG-INFO"
 
 
 def _time_of(place: str) -> int:

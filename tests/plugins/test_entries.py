@@ -86,4 +86,10 @@ def test_they_are_read_once_as_long_as_nothing_changes(
 
     monkeypatch.setattr(metadata, "entry_points", refuse)
     assert installed_entries() == before
+    (folder / "model.skops").touch()  # the working folder may be on the path
+    time.sleep(0.02)
+    assert installed_entries() == before
+    with monkeypatch.context() as elsewhere:
+        elsewhere.syspath_prepend(folder.parent)  # nothing is installed there
+        assert installed_entries() == before
     assert found("kept")
