@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def import_program() -> None:
-    """Import every module of the program, and what these import late."""
+    """Import every module of the program, what these import late, and the installed plugins."""
     gc.disable()
     package = importlib.import_module(PROGRAM)
     for module in pkgutil.walk_packages(package.__path__, f"{PROGRAM}."):
@@ -81,6 +81,8 @@ def import_program() -> None:
                 importlib.import_module(module.name)
     for name in MODULES:
         importlib.import_module(name)
+    # What is installed is read once; what a test installs has another place.
+    importlib.import_module(f"{PROGRAM}.plugins.loading").load_plugins(quietly=True)
     gc.freeze()
 
 

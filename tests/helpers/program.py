@@ -132,9 +132,10 @@ def has_other_modules(environment: Mapping[str, str], folder: Path) -> bool:
 
 def is_another(path: Path) -> bool:
     """Return True for a module of a name that is imported already, from elsewhere."""
+    is_plugin = path.name.startswith("automl_admm_")
     if path.suffix == ".py":
-        return path.stem in IMPORTED
-    is_package = path.name in IMPORTED and (path / "__init__.py").is_file()
+        return is_plugin or path.stem in IMPORTED
+    is_package = (is_plugin or path.name in IMPORTED) and (path / "__init__.py").is_file()
     return is_package and not path.samefile(PACKAGE)
 
 
