@@ -59,14 +59,17 @@ def _signals_waiting() -> Iterator[None]:
 
 
 def import_for_frames() -> None:
-    """Let scikit-learn look at a small frame: it imports some modules at its first look only.
+    """Let scikit-learn look at a small frame and an array: it imports at its first looks only.
 
-    Forks of this process share them; else each evaluation would import them for itself.
+    At the first array its library for frames looks for plugins, in a file of each distribution.
+    Forks of this process share all that; else each evaluation would do it for itself.
     """
+    import numpy as np
     import pandas as pd
     from sklearn.utils import check_array
 
     check_array(pd.DataFrame({"number": [0.5], "text": ["a"]}), dtype=None)
+    check_array(np.zeros((1, 1)))
 
 
 def _handled() -> list[int]:

@@ -7,11 +7,15 @@ import os
 import signal
 import subprocess
 import sys
-from importlib import import_module
+from importlib import import_module, metadata
 
+import narwhals.plugins
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.utils import check_array
 
-from automl_admm.execution.quick_imports import importing
+from automl_admm.execution.quick_imports import import_for_frames, importing
 
 
 def test_collection_comes_back_after_a_failure_and_stays_off_where_it_was_off() -> None:
@@ -50,3 +54,15 @@ def test_a_signal_waits_until_the_imports_are_through() -> None:
     finally:
         gc.unfreeze()
     assert passed
+
+
+def test_the_first_look_at_a_table_is_taken_before_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    narwhals.plugins._discover_entrypoints.cache_clear()
+    import_for_frames()
+
+    def refuse(**given: str) -> None:
+        raise AssertionError("an evaluation reads a file of each distribution")
+
+    monkeypatch.setattr(metadata, "entry_points", refuse)
+    for table in (np.ones((2, 1)), pd.DataFrame({"number": [1.0]})):
+        check_array(table)
