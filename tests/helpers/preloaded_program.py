@@ -81,6 +81,7 @@ def import_program() -> None:
                 importlib.import_module(module.name)
     for name in MODULES:
         importlib.import_module(name)
+    importlib.import_module(f"{PROGRAM}.execution.quick_imports").import_for_frames()
     # What is installed is read once; what a test installs has another place.
     importlib.import_module(f"{PROGRAM}.plugins.loading").load_plugins(quietly=True)
     gc.freeze()
