@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import permutations
 
 import numpy as np
@@ -31,6 +32,7 @@ MISSING = 0.02  # γ as a share of the risk
 CELLS = 100  # of the grid over p₂
 STEPS = 16  # the bound is at most 2⁻¹⁶ too large: bisection returns its safe end
 LEFT_OUT = 1e-9  # more than what outcomes beyond the reach weigh
+KEPT = 10_000  # answers, each a number
 
 
 def largest_difference(counts: Sequence[Count], risk: float) -> float:
@@ -46,6 +48,9 @@ def largest_difference(counts: Sequence[Count], risk: float) -> float:
     return largest
 
 
+# A certificate asks again and again for the same counts: at each threshold of a walk, for each
+# limit on the same groups, and once more where it is verified.
+@lru_cache(maxsize=KEPT)
 def upper_difference_exact(first: Count, second: Count, risk: float) -> float:
     """The least ε with γ + max over p₂ of P(R; p₂ + ε, p₂) ≤ risk; see the module."""
     observed = first.rate - second.rate
@@ -60,6 +65,7 @@ def upper_difference_exact(first: Count, second: Count, risk: float) -> float:
     return 1.0
 
 
+@lru_cache(maxsize=KEPT)
 def _is_at_most(first: Count, second: Count, risk: float, difference: float) -> bool:
     """Return True if the upper bound of p₁ − p₂ is at most this."""
     # No upper bound is below the observed difference; `_outcomes` would get a range upside down.

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from automl_admm.certify.bounds import differences
 from automl_admm.certify.bounds.differences import largest_difference, upper_difference_exact
 from automl_admm.certify.bounds.rates import Count, lower_rate, upper_difference, upper_rate
 
@@ -79,3 +80,18 @@ def test_it_is_far_tighter_than_a_union_and_about_as_tight_as_an_approximate_one
 def test_the_largest_is_that_of_all_pairs(found: list[Count]) -> None:
     every = max(upper_difference_exact(*pair, 0.05) for pair in permutations(found, 2))
     assert largest_difference(found, 0.05) == pytest.approx(every, abs=1e-3)
+
+
+def test_the_same_counts_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = [Count(31, 417), Count(58, 429), Count(45, 401)]
+    found = [largest_difference(counts, 0.05), upper_difference_exact(*counts[:2], 0.05)]
+
+    def refuse(*given: object) -> None:
+        raise AssertionError("they were computed again")
+
+    monkeypatch.setattr(differences, "_outcomes", refuse)
+    again = [Count(count.events, count.trials) for count in counts]
+    assert largest_difference(again, 0.05) == found[0]
+    assert upper_difference_exact(*again[:2], 0.05) == found[1]
+    with pytest.raises(AssertionError, match="again"):
+        largest_difference(again, 0.04)
