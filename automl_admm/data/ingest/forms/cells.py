@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -118,12 +119,19 @@ def holds_text(column: Any) -> bool:
 
 def sample_of(column: Any, size: int = SAMPLE) -> list[Any]:
     """Return present values from all over a column."""
-    places = np.unique(np.linspace(0, max(len(column) - 1, 0), size).astype(int))
-    part = column.iloc[places[: len(column)]].dropna()
+    part = column.iloc[_places(len(column), size)].dropna()
     if len(part) < size // 10 and len(column) > size:
         full = column.dropna()
-        part = full.iloc[np.unique(np.linspace(0, len(full) - 1, size).astype(int))[: len(full)]]
+        part = full.iloc[_places(len(full), size)]
     return [_stripped(value) for value in part.tolist()]
+
+
+@lru_cache(maxsize=16)  # each form of each column asks for its rows
+def _places(rows: int, size: int) -> NDArray[np.int_]:
+    """Return the places of so many rows from all over a column, or of all that there are."""
+    found = np.unique(np.linspace(0, max(rows - 1, 0), size).astype(int))[:rows]
+    found.flags.writeable = False  # it is everybody's
+    return found
 
 
 def some_are(column: Any, is_like: Callable[[str], Any], share: float = LEAST_LIKE) -> bool:
