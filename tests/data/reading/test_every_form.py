@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,19 +37,20 @@ def odd_table() -> pd.DataFrame:
     )
 
 
-def tables() -> dict[str, Any]:
-    found = {"odd": odd_table(), "german_credit": shipped_table()[0].head(200)}
-    for path in sorted(SHARED.glob("*.csv")) if SHARED.is_dir() else ():
-        found[path.stem] = read_table(path, keep_codes=True).head(300)
-    return found
+def read_shared(path: Path) -> pd.DataFrame:
+    return read_table(path, keep_codes=True).head(300)
 
 
-TABLES = tables()
+TABLES: dict[str, Callable[[], pd.DataFrame]] = {
+    "odd": odd_table,
+    "german_credit": lambda: shipped_table()[0].head(200),
+    **{path.stem: partial(read_shared, path) for path in sorted(SHARED.glob("*.csv"))},
+}
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_form_of_file_is_the_same_table(name: str, tmp_path: Path) -> None:
-    written = TABLES[name]
+    written = TABLES[name]()
     files = write_all(written, tmp_path)
     expected = read_table(files[0], keep_codes=True)
     schema = schema_of(expected)
