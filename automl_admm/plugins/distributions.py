@@ -59,9 +59,7 @@ def required(distribution: str) -> tuple[str, ...]:
 @cache
 def version_of(name: str) -> str:
     """Return the version of an installed distribution; empty for any other."""
-    with suppress(*UNKNOWN):
-        return metadata.version(name)
-    return ""
+    return next((text for key, text in _headers(name) if key == "Version"), "")
 
 
 @cache
@@ -106,21 +104,43 @@ def _plugins() -> dict[str, str]:
 @cache
 def _required(distribution: str) -> tuple[tuple[str, bool], ...]:
     """Return the requirements of a distribution, each with True if it is of an extra."""
-    with suppress(*UNKNOWN):
-        asked = metadata.requires(distribution) or ()
-        return tuple(
-            (found[0], "extra ==" in one) for one in asked if (found := NAME.match(one)) is not None
-        )
-    return ()
+    asked = [text for key, text in _headers(distribution) if key == "Requires-Dist"]
+    return tuple(
+        (found[0], "extra ==" in one) for one in asked if (found := NAME.match(one)) is not None
+    )
 
 
 @cache
 def _packages(distribution: str) -> frozenset[str]:
     """Return the top-level packages and modules of an installed distribution."""
     with suppress(*UNKNOWN):
-        files = metadata.files(distribution) or ()
-        return frozenset(file.parts[0].removesuffix(".py") for file in files)
+        found = metadata.distribution(distribution)
+        # By itself `files` looks at the disk for each of a thousand files.
+        record = (found.read_text("RECORD") or "").splitlines()
+        paths = [line.lstrip('"') for line in record] or map(str, found.files or ())
+        return frozenset(
+            re.split("[/,]", path, maxsplit=1)[0].removesuffix(".py") for path in paths
+        )
     return frozenset()
+
+
+def _headers(distribution: str) -> tuple[tuple[str, str], ...]:
+    """Return the fields at the head of the metadata of a distribution; none if it is unknown.
+
+    Below them stands a whole README. A run asks for the versions of all libraries behind its
+    plugins, and to parse the metadata of fifty takes longer than a small fit.
+    """
+    with suppress(*UNKNOWN):
+        found = metadata.distribution(distribution)
+        text = found.read_text("METADATA")
+        if text is None:  # another form, such as that of an egg
+            asked = [("Requires-Dist", one) for one in found.requires or ()]
+            return (("Version", found.version), *asked)
+        # A line of blanks goes on with a field, such as a long licence.
+        lines = re.split(r"\r?\n\r?\n", text, maxsplit=1)[0].splitlines()
+        pairs = [line.partition(":") for line in lines]
+        return tuple((key, value.strip()) for key, _, value in pairs)
+    return ()
 
 
 @cache

@@ -7,8 +7,6 @@ import os
 import platform
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ from automl_admm.data.ingest.asking import DROP
 from automl_admm.data.row_roles import RoleColumns
 from automl_admm.pipelines.labels import sorted_order
 from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.plugins.distributions import version_of
 from automl_admm.runs.config import RunConfig
 
 LIBRARIES = ("automl-admm", "numpy", "scipy", "pandas", "scikit-learn", "skops")
@@ -26,13 +25,7 @@ LIBRARIES = ("automl-admm", "numpy", "scipy", "pandas", "scikit-learn", "skops")
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the libraries behind a result."""
-    return {"python": platform.python_version()} | {name: _version(name) for name in LIBRARIES}
-
-
-@cache
-def _version(name: str) -> str:
-    # Reading it parses a whole README, and what is imported stays the same in a process.
-    return metadata.version(name)
+    return {"python": platform.python_version()} | {name: version_of(name) for name in LIBRARIES}
 
 
 def machine() -> dict[str, str]:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from automl_admm.plugins import distributions
-from automl_admm.plugins.distributions import behind_providers, behind_types, distribution_of
+from automl_admm.plugins.distributions import (
+    behind_providers,
+    behind_types,
+    distribution_of,
+    required,
+    version_of,
+)
 
 CACHED = ("_plugins", "distribution_of", "_required", "_packages", "_imported", "version_of")
 BEHIND = {"own-plugin": "1.0", "quick-trees-cpu": "4.7"}
@@ -71,3 +78,18 @@ def test_where_the_source_tells_no_library_all_are_told() -> None:
 def test_a_run_rests_on_all_that_its_plugins_ask_for() -> None:
     providers = ["automl-admm 0.1.0", "own-plugin 1.0", "this process"]
     assert behind_providers(providers) == {**BEHIND, "slow-trees": "2.0"}
+
+
+def test_the_head_of_the_metadata_tells_what_all_of_them_tell() -> None:
+    for name in {one.name for one in metadata.distributions()}:
+        assert version_of(name) == metadata.version(name)
+        asked = metadata.requires(name) or ()
+        assert len(required(name)) == len(asked)
+        assert all(map(str.startswith, asked, required(name)))
+    assert version_of("no-such-library") == ""
+
+
+@pytest.mark.parametrize("name", ["numpy", "pluggy", "scikit-learn", "threadpoolctl"])
+def test_packages_are_those_of_the_files(name: str) -> None:
+    tops = {file.parts[0].removesuffix(".py") for file in metadata.files(name) or ()}
+    assert distributions._packages(name) >= tops
