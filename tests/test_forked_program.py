@@ -142,6 +142,13 @@ def test_it_is_waited_for_and_killed_like_any_other(environment: dict[str, str])
         start_program("wait", cwd="/nowhere")
 
 
+def test_it_knows_what_a_test_has_installed(environment: dict[str, str]) -> None:
+    code = "from automl_admm.plugins.distributions import distribution_of, version_of; "
+    code += "print(distribution_of('teller'), version_of('teller'))"
+    assert run_python("-c", code, env=environment).stdout == "teller 1.0\n"
+    assert run_python("-c", code).stdout == "None \n"
+
+
 def test_no_two_forks_draw_the_same(environment: dict[str, str]) -> None:
     draws = [run_program("wait", "1", env=environment).stdout.split() for _ in range(2)]
     assert draws[0][0] != draws[1][0]

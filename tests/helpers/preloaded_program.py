@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
+import pandas as pd
 
 PROGRAM = "automl_admm"
 # The parts of libraries that the shortest search and the shortest prediction import late.
@@ -81,10 +82,29 @@ def import_program() -> None:
                 importlib.import_module(module.name)
     for name in MODULES:
         importlib.import_module(name)
-    importlib.import_module(f"{PROGRAM}.execution.quick_imports").import_for_frames()
-    # What is installed is read once; what a test installs has another place.
-    importlib.import_module(f"{PROGRAM}.plugins.loading").load_plugins(quietly=True)
+    rehearse()
     gc.freeze()
+
+
+def rehearse() -> None:
+    """Search, load and predict: all that is found out once in a process is then known to forks."""
+    package = importlib.import_module(PROGRAM)
+    rows = pd.DataFrame({"a": np.arange(40.0), "b": [*"uvwx"] * 10, "c": [*"uuvv"] * 10})
+    few = {"cv": 2, "max_evaluations": 1, "executor": "inline", "random_state": 0}
+    kept = dict(os.environ)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_STATE_HOME"] = folder
+        package.AutoMLClassifier("tiny", work_dir=f"{folder}/run", **few).fit(rows, [0, 1] * 20)
+        package.load(f"{folder}/run").predict(rows)
+    os.environ.clear()
+    os.environ.update(kept)
+
+
+def forget_installed() -> None:
+    """Forget the installed distributions: a test has installed others."""
+    for item in vars(importlib.import_module(f"{PROGRAM}.plugins.distributions")).values():
+        if hasattr(item, "cache_clear"):
+            item.cache_clear()
 
 
 def serve(control: int) -> Order:
@@ -160,6 +180,8 @@ def become(order: Order, own_path: list[str]) -> None:
     named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     sys.path[:] = [first_place(order.arguments[0]), *filter(None, named), *own_path]
     importlib.invalidate_caches()
+    if any(next(Path(place).glob("*.dist-info"), None) for place in (order.folder, *named)):
+        forget_installed()
     np.random.seed()  # noqa: NPY002 - forks would draw the same, and processes do not
     gc.enable()
     try:
