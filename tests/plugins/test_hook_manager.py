@@ -44,7 +44,11 @@ def installed() -> list[object]:
     return [plugin for _, plugin in load_plugins(quietly=True).manager.list_name_plugin()]
 
 
-@pytest.mark.parametrize("plugin", [module_of_all_kinds(), Watcher(), *installed()], ids=str)
+def name_of(plugin: object) -> str:
+    return str(getattr(plugin, "__name__", type(plugin).__name__))
+
+
+@pytest.mark.parametrize("plugin", [module_of_all_kinds(), Watcher(), *installed()], ids=name_of)
 def test_the_hooks_of_a_plugin_are_those_that_pluggy_finds(plugin: object) -> None:
     ours, theirs = HookManager(specs.PROJECT), pluggy.PluginManager(specs.PROJECT)
     found, expected = (
