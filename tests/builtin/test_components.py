@@ -66,7 +66,7 @@ TABLE_A2 = {  # name: (continuous, discrete), the paper's appendix 7
 }
 ENCODERS = {"one_hot", "ordinal", "target", "counts", "char_text"}
 OTHERS = {"hist_gradient_boosting", "categorical_boosting", "linear_svm", "svm", "sgd", *ENCODERS}
-CLASSIFIERS_ONLY = {"gaussian_nb", "qda", "logistic_regression"}
+CLASSIFIERS_ONLY = {"gaussian_nb", "qda", "logistic_regression", "reweigh"}
 REGRESSORS_ONLY = {"ridge", "elastic_net"}
 
 
@@ -116,7 +116,8 @@ def drawn(record, rng):
 def around(record, task, values=()):
     """The component with its values in the shortest pipeline that can be fitted."""
     step = Step(record.name, values)
-    takes_raw = record.name == "impute" or record.needs
+    # No data flow through a weigher.
+    takes_raw = record.name == "impute" or (record.needs and record.role != "weigher")
     steps = [step] if takes_raw else [Step("impute"), Step("standard_scaler"), step]
     return steps if record.role == "estimator" else [*steps, Step("decision_tree")]
 
