@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from automl_admm.store.json_content import with_digest
+
 SEARCH = (
     *("--target", "bad", "--grammar", "tiny", "--cv=2", "--max-evaluations", "1"),
     *("--theta-solver", "random", "--executor", "inline", "--on-infeasible", "closest"),
@@ -70,9 +72,9 @@ def test_a_proof_by_quantiles_is_verified_from_another_format(
     assert found.code == 0, found.err
     assert "no row is of the group 'age < 30', which the run compared" in found.err
 
-    damaged = json.loads(Path("out/run.json").read_text())
-    del damaged["settings"]["limits"][0]["cuts"]
-    Path("out/run.json").write_text(json.dumps(damaged))
+    damaged = json.loads(Path("out/model.json").read_text())
+    del damaged["run"]["settings"]["limits"][0]["cuts"]
+    Path("out/model.json").write_text(json.dumps(with_digest(damaged)))
     lost = run("verify", "out", "rows.parquet")
     assert lost.code == 7
     assert "it does not say where 'age:q4' was cut" in lost.err

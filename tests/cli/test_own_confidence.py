@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from automl_admm.store.json_content import with_digest
+
 LIMITS = ("--constraint", "fpr <= 30 % @ 99 %", "--constraint", "fnr <= 0.4")
 SEARCH = (
     *("--target", "bad", "--certify", "0.9", "--grammar", "tiny", "--cv=2"),
@@ -63,9 +65,9 @@ def test_it_goes_from_the_text_to_every_later_command(
     assert "fpr <= 0.3 @ 0.99" in run("leaderboard", "out").out
     assert run("report", "out", "--json").code == 0
 
-    said = content("out/run.json")
-    said["settings"]["limits"][0]["confidence"] = 0.6
-    Path("out/run.json").write_text(json.dumps(said))
+    said = content("out/model.json")
+    said["run"]["settings"]["limits"][0]["confidence"] = 0.6
+    Path("out/model.json").write_text(json.dumps(with_digest(said)))
     edited = run("verify", "out", credit)
     assert edited.code == 6
     assert "fpr <= 0.3 @ 0.99 is in the certificate and was not tested again" in edited.out

@@ -43,6 +43,7 @@ from automl_admm.runs.prepare.set_aside import CALLS, trial_rows
 from automl_admm.runs.saved.label_numbers import number_labels
 from automl_admm.runs.session.model_run import read_run_of_model
 from automl_admm.runs.session.written_limits import limit_as_text, with_its_groups
+from automl_admm.store.file_schemas import OF_RUN
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder
 
@@ -206,9 +207,10 @@ class CertifiedRun:
         try:
             return tuple(map(with_its_groups, found, items))
         except ValueError as problem:
-            raise StoreError(
-                f"'{self.folder.settings}' is damaged: {problem}.", hint=RESTORE
-            ) from problem
+            told_by = (
+                self.folder.model_manifest if OF_RUN in self.manifest else self.folder.settings
+            )
+            raise StoreError(f"'{told_by}' is damaged: {problem}.", hint=RESTORE) from problem
 
     def other_groups(self, table: Table) -> tuple[str, ...]:
         """Say which groups of these rows are new, and which of the run are not among them.

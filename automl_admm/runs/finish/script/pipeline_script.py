@@ -6,6 +6,7 @@ import logging
 import sys
 
 from automl_admm.core.messages import say_error
+from automl_admm.core.run import FallbackKind
 from automl_admm.data.ingest.forms.chosen import BY_NAME
 from automl_admm.data.ingest.records import FORM
 from automl_admm.data.reading.formats import ARFF
@@ -55,11 +56,18 @@ def script_of(outcome: PipelineResult) -> str:
     code = outcome.refit.measured.code
     if code.problem or not code.pipeline:
         raise NotBundledError(code.problem or "the final fit told no code")
-    prepared = outcome.preparation
-    components, space = prepared.plugins.components[prepared.task], prepared.grammar.pipelines
-    if any(has_weigher(space.steps(one), components) for one in outcome.candidates):
+    if _weighs_rows(outcome):
         raise NotBundledError("the rows were weighed by their groups in training")
     return _text(outcome, code)
+
+
+def _weighs_rows(outcome: PipelineResult) -> bool:
+    """Return True if a pipeline of the model weighs rows; a constant is no pipeline."""
+    prepared = outcome.preparation
+    components, space = prepared.plugins.components[prepared.task], prepared.grammar.pipelines
+    if outcome.fallback is FallbackKind.CONSTANT:
+        return False
+    return any(has_weigher(space.steps(one), components) for one in outcome.candidates)
 
 
 def _text(outcome: PipelineResult, code: PipelineCode) -> str:
