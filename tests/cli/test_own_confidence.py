@@ -65,9 +65,13 @@ def test_it_goes_from_the_text_to_every_later_command(
     assert "fpr <= 0.3 @ 0.99" in run("leaderboard", "out").out
     assert run("report", "out", "--json").code == 0
 
-    said = content("out/model.json")
-    said["run"]["settings"]["limits"][0]["confidence"] = 0.6
-    Path("out/model.json").write_text(json.dumps(with_digest(said)))
+    said = content("out/run.json")
+    said["settings"]["limits"][0]["confidence"] = 0.6
+    Path("out/run.json").write_text(json.dumps(said))
+    assert run("verify", "out", credit).code == 7
+    manifest = content("out/model.json")
+    manifest["run"]["settings"] = said["settings"]
+    Path("out/model.json").write_text(json.dumps(with_digest(manifest)))
     edited = run("verify", "out", credit)
     assert edited.code == 6
     assert "fpr <= 0.3 @ 0.99 is in the certificate and was not tested again" in edited.out
