@@ -1,0 +1,155 @@
+"""What it brings to train models for a limit that compares groups, on other groups.
+
+The tables are those of certified_rivals.py, the groups others: ten of two parts each,
+such as people from 38 years on. On them it was decided how models are trained for a gap, how its
+certificate's thresholds are ordered, and which ones there are for groups with their own. Each run
+has up to 2 000 rows (60 % of a smaller table), one limit, and a certificate at 95 % in a last look;
+the rest of the table is what the future brings.
+
+    python benchmarks/certified_gaps.py --data ../shared/data --out build/gaps.jsonl
+    python benchmarks/certified_gaps.py --report build/gaps.jsonl
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import certified_rival_methods as methods
+import numpy as np
+from certified_tasks import MOST_ROWS, NO_ANSWER, SHARE, Asked, Task, balanced, read
+from paired import corrected
+from scipy.stats import wilcoxon
+from threadpoolctl import threadpool_limits
+
+MEASURED = Path(__file__).parent / "measured" / "certified_gaps.json"
+RATES, BOUND, GROUP = ("selection_rate", "fpr", "recall"), 0.1, "group"
+SPLITS, SALT, LEVEL = (10,), 5, 0.001
+GROUPS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
+    "adult, married": ("adult", lambda rows: rows["marital_status"] == "Married-civ-spouse"),
+    "adult, from 38": ("adult", lambda rows: rows["age"] >= 38),
+    "adult, white": ("adult", lambda rows: rows["race"] == "White"),
+    "compas, race": ("compas", lambda rows: rows["race"] == "African-American"),
+    "compas, young": ("compas", lambda rows: rows["age_cat"] == "Less than 25"),
+    "compas, charge": ("compas", lambda rows: rows["c_charge_degree"] == "F"),
+    "credit, married": ("credit_default", lambda rows: rows["MARRIAGE"].astype(int) == 1),
+    "credit, graduates": ("credit_default", lambda rows: rows["EDUCATION"].astype(int) == 1),
+    "credit, from 35": ("credit_default", lambda rows: rows["AGE"] >= 35),
+    "german, from 33": ("german_credit", lambda rows: rows["age"] >= 33),
+}
+FORMS: Mapping[str, Mapping[str, bool]] = {
+    "rows weighed": {"last_look": True},
+    "rows not weighed": {"last_look": True, "weighs": False},
+    "rows weighed, thresholds by group": {"last_look": True, "by_group": True},
+    "thresholds by group": {"last_look": True, "by_group": True, "weighs": False},
+}
+Record = dict[str, Any]
+
+
+def task_of(folder: Path, name: str, rate: str, split: int) -> Task:
+    """Return the rows of a run, with a column of their groups."""
+    table, member = GROUPS[name]
+    X, truth, positive = read(folder, table)
+    X = X.assign(**{GROUP: np.where(member(X), "a", "b")})
+    order = np.random.default_rng([split, SALT]).permutation(len(X))
+    mine, rest = np.split(order, [min(MOST_ROWS, int(SHARE * len(X)))])
+    limit = Asked(f"{rate}_gap[{GROUP}] <= {BOUND}")
+    parts = X.iloc[mine], truth[mine], X.iloc[rest], truth[rest]
+    return Task(table, limit, split, *parts, positive)
+
+
+def run_all(folder: Path, out: Path) -> None:
+    """Run what is missing; an interrupted file is gone on with."""
+    known = {tuple(one["place"]) for one in records(out)}
+    for split in SPLITS:
+        for name in GROUPS:
+            for rate in RATES:
+                task = task_of(folder, name, rate, split)
+                for form, given in FORMS.items():
+                    place = (name, rate, split, form)
+                    if place not in known:
+                        record = {"place": place} | _judged(task, methods.ours(task, **given))
+                        with out.open("a", encoding="utf-8") as stream:
+                            stream.write(json.dumps(record) + "\n")
+
+
+def records(out: Path) -> Iterator[Record]:
+    """Yield all records of a file."""
+    lines = out.read_text(encoding="utf-8").splitlines() if out.exists() else []
+    yield from map(json.loads, lines)
+
+
+def _judged(task: Task, decide: Any) -> Record:
+    """Return what the future says; no answer is worth what a constant is."""
+    if decide is None:
+        return {"balanced": NO_ANSWER, "broken": None}
+    called, truth = np.asarray(decide(task.future)), task.future_truth
+    broken = bool(task.asked.value(called, truth, task.future) > BOUND)
+    return {"balanced": round(balanced(called, truth), 5), "broken": broken}
+
+
+def write(found: Sequence[Record], commit: str) -> None:
+    """Put the table into the file of measured numbers."""
+    by_form: dict[str, dict[Any, Record]] = {form: {} for form in FORMS}
+    for one in found:
+        *setting, form = one["place"]
+        by_form[form][tuple(setting)] = one
+    whole = [setting for setting in by_form["rows weighed"] if _is_whole(by_form, setting)]
+    pairs = {
+        "rows weighed": "rows not weighed",
+        "rows weighed, thresholds by group": "thresholds by group",
+    }
+    leads = {form: _leads(by_form[form], by_form[other], whole) for form, other in pairs.items()}
+    chances = corrected({form: float(wilcoxon(lead).pvalue) for form, lead in leads.items()})
+    rows = []
+    for form in FORMS:
+        mine = [by_form[form][setting] for setting in whole]
+        given = [one for one in mine if one["broken"] is not None]
+        broken = f"{sum(one['broken'] for one in given)}/{len(given)}"
+        mean = f"{np.mean([one['balanced'] for one in mine]):.3f}"
+        told = [_counted(leads[form]), f"{chances[form]:.2g}"] if form in leads else ["", ""]
+        rows.append([form, f"{len(given)}/{len(mine)}", broken, mean, *told])
+    columns = ["", "answers", "broken on the rest", "mean utility"]
+    columns += ["better / worse / level than without weights", "p (Wilcoxon, Holm)"]
+    title = "no answer is worth 0.5; by settings"
+    table = {"title": title, "columns": columns, "rows": rows}
+    content = {"commit": commit, "settings": len(whole), "tables": {"gaps": table}}
+    MEASURED.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _is_whole(by_form: Mapping[str, Mapping[Any, Record]], setting: Any) -> bool:
+    return all(setting in known for known in by_form.values())
+
+
+def _leads(one: Mapping[Any, Record], other: Mapping[Any, Record], whole: Sequence[Any]) -> Any:
+    pairs = ((one[setting], other[setting]) for setting in whole)
+    return np.array([mine["balanced"] - theirs["balanced"] for mine, theirs in pairs])
+
+
+def _counted(lead: Any) -> str:
+    better, worse = int((lead > LEVEL).sum()), int((lead < -LEVEL).sum())
+    return f"{better}/{worse}/{len(lead) - better - worse}"
+
+
+def main() -> None:
+    """Run, or make the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="the folder of the tables")
+    parser.add_argument("--out", type=Path, help="the file of the records; it is gone on with")
+    parser.add_argument("--report", type=Path, help="make the table of this file")
+    parser.add_argument("--commit", default="", help="the commit that was measured")
+    given = parser.parse_args()
+    if given.report:
+        write(list(records(given.report)), given.commit)
+    else:
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            run_all(given.data, given.out)
+
+
+if __name__ == "__main__":
+    main()
