@@ -1,8 +1,8 @@
 """What it brings to train models for a limit that compares groups, on other groups.
 
 The tables are those of certified_rivals.py, the groups others: ten of two parts each,
-such as people from 38 years on. On them it was decided how models are trained for a gap, how its
-certificate's thresholds are ordered, and which ones there are for groups with their own. Each run
+such as people from 38 years on. On them it was decided how models are trained for a gap, and how the
+thresholds of its certificate are ordered. Each run
 has up to 2 000 rows (60 % of a smaller table), one limit, and a certificate at 95 % in a last look;
 the rest of the table is what the future brings.
 
@@ -22,7 +22,6 @@ from typing import Any
 import certified_rival_methods as methods
 import numpy as np
 from certified_tasks import MOST_ROWS, NO_ANSWER, SHARE, Asked, Task, balanced, read
-from paired import corrected
 from scipy.stats import wilcoxon
 from threadpoolctl import threadpool_limits
 
@@ -44,8 +43,6 @@ GROUPS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
 FORMS: Mapping[str, Mapping[str, bool]] = {
     "rows weighed": {"last_look": True},
     "rows not weighed": {"last_look": True, "weighs": False},
-    "rows weighed, thresholds by group": {"last_look": True, "by_group": True},
-    "thresholds by group": {"last_look": True, "by_group": True, "weighs": False},
 }
 Record = dict[str, Any]
 
@@ -99,22 +96,19 @@ def write(found: Sequence[Record], commit: str) -> None:
         *setting, form = one["place"]
         by_form[form][tuple(setting)] = one
     whole = [setting for setting in by_form["rows weighed"] if _is_whole(by_form, setting)]
-    pairs = {
-        "rows weighed": "rows not weighed",
-        "rows weighed, thresholds by group": "thresholds by group",
-    }
-    leads = {form: _leads(by_form[form], by_form[other], whole) for form, other in pairs.items()}
-    chances = corrected({form: float(wilcoxon(lead).pvalue) for form, lead in leads.items()})
+    mine, theirs = (by_form[form] for form in FORMS)
+    lead = np.array([mine[one]["balanced"] - theirs[one]["balanced"] for one in whole])
+    told = {"rows weighed": [_counted(lead), f"{wilcoxon(lead).pvalue:.2g}"]}
     rows = []
     for form in FORMS:
-        mine = [by_form[form][setting] for setting in whole]
-        given = [one for one in mine if one["broken"] is not None]
+        reached = [by_form[form][setting] for setting in whole]
+        given = [one for one in reached if one["broken"] is not None]
         broken = f"{sum(one['broken'] for one in given)}/{len(given)}"
-        mean = f"{np.mean([one['balanced'] for one in mine]):.3f}"
-        told = [_counted(leads[form]), f"{chances[form]:.2g}"] if form in leads else ["", ""]
-        rows.append([form, f"{len(given)}/{len(mine)}", broken, mean, *told])
+        mean = f"{np.mean([one['balanced'] for one in reached]):.3f}"
+        answers = f"{len(given)}/{len(reached)}"
+        rows.append([form, answers, broken, mean, *told.get(form, ["", ""])])
     columns = ["", "answers", "broken on the rest", "mean utility"]
-    columns += ["better / worse / level than without weights", "p (Wilcoxon, Holm)"]
+    columns += ["better / worse / level than without weights", "p (Wilcoxon)"]
     title = "no answer is worth 0.5; by settings"
     table = {"title": title, "columns": columns, "rows": rows}
     content = {"commit": commit, "settings": len(whole), "tables": {"gaps": table}}
@@ -123,11 +117,6 @@ def write(found: Sequence[Record], commit: str) -> None:
 
 def _is_whole(by_form: Mapping[str, Mapping[Any, Record]], setting: Any) -> bool:
     return all(setting in known for known in by_form.values())
-
-
-def _leads(one: Mapping[Any, Record], other: Mapping[Any, Record], whole: Sequence[Any]) -> Any:
-    pairs = ((one[setting], other[setting]) for setting in whole)
-    return np.array([mine["balanced"] - theirs["balanced"] for mine, theirs in pairs])
 
 
 def _counted(lead: Any) -> str:
