@@ -1,10 +1,9 @@
 """What it brings to train models for a limit that compares groups, on other groups.
 
-The tables are those of certified_rivals.py, the groups others: ten of two parts each,
-such as people from 38 years on. On them it was decided how models are trained for a gap, and how the
-thresholds of its certificate are ordered. Each run
-has up to 2 000 rows (60 % of a smaller table), one limit, and a certificate at 95 % in a last look;
-the rest of the table is what the future brings.
+The tables are those of certified_rivals.py, the groups others: ten of two parts each, such as
+people from 38 years on. On them it was decided how models are trained for a gap, and how the
+thresholds of its certificate are ordered. Each run has up to 2 000 rows (60 % of a smaller table),
+one limit, and a certificate at 95 % in a last look; the rest is what the future brings.
 
     python benchmarks/certified_gaps.py --data ../shared/data --out build/gaps.jsonl
     python benchmarks/certified_gaps.py --report build/gaps.jsonl
