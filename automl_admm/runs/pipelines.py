@@ -383,15 +383,14 @@ def _ensemble(ending: Ending, refit: Refit, finished: Finished) -> tuple[Refit, 
 def _write_certificate(
     folder: RunFolder, run_id: str | None, outcome: PipelineResult, examined: Examined | None
 ) -> None:
-    """Write the findings; remove those of an earlier session about another model."""
-    prepared, certificate = outcome.preparation, outcome.certificate
-    if certificate is None:
-        folder.certificate.unlink(missing_ok=True)
-    else:
-        write_certificate(folder.certificate, certificate)
+    """Write the findings last: without its rows a certificate cannot be verified."""
+    prepared = outcome.preparation
+    folder.certificate.unlink(missing_ok=True)
     if prepared.aside is not None:
         seen = () if examined is None else examined.evidence
         write_rows_aside(folder, run_id, prepared, seen)
+    if outcome.certificate is not None:
+        write_certificate(folder.certificate, outcome.certificate)
 
 
 def _expected(prepared: Preparation) -> Callable[[Evaluation | None], float]:

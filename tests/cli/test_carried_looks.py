@@ -93,3 +93,15 @@ def test_an_edited_count_is_refused_and_a_folder_without_it_goes_on(
     assert run("verify", folder, "credit.csv").code == 0
     assert run("resume", folder, "--constraint", "fpr <= 0.31", *CHANGED).code == 0
     assert look(folder)[0] == 2
+
+
+@pytest.mark.parametrize("lost", ["row-hashes.npy", "certification-rows.json"])
+def test_a_certificate_whose_rows_were_not_written_is_made_again(
+    lost: str, run: Any, folder: Path, tmp_path: Path
+) -> None:
+    """A kill between the files left a certificate that `resume` kept and `verify` refused."""
+    (folder / lost).unlink()
+    assert run("verify", "out", "credit.csv").code == 7
+    ended = run("resume", "out", "--max-evaluations", "+1", "-q")
+    assert ended.code == 0, ended
+    assert run("verify", "out", "credit.csv").code == 0

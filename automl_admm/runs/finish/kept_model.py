@@ -73,6 +73,10 @@ def proven_model_that_is_there(session: Session) -> Proven | None:
     told = (certificate.rows_sha256, certificate.data_sha256, certificate.risk)
     if not certificate.is_certified or (*told, certificate.model_sha256) != asked:
         return None
+    # Without these it cannot be verified. The first versions wrote no hashes.
+    needed = (folder.rows_set_aside, *((folder.row_hashes,) if certificate.data_sha256 else ()))
+    if not all(path.is_file() for path in needed):
+        return None
     refit = _model_in(session)
     if refit is None:
         return None
