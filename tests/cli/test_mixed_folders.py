@@ -204,3 +204,10 @@ def test_a_model_for_other_limits_in_the_folder_of_an_ended_run_is_refused(
     assert ended.code == REFUSED
     told = "was made for other settings than 'run.json' has (limits: fpr <= 0.9 → fpr <= -0.1)"
     assert told in ended.err
+
+
+def test_a_swapped_model_is_not_compared(made: Path, tmp_path: Path) -> None:
+    folder = mixed(made, tmp_path, ("model.skops",))
+    ended = run("compare", folder, made / "theirs")
+    assert (ended.code, ended.out) == (REFUSED, "")
+    assert "model.skops is not the file that the run wrote" in ended.err

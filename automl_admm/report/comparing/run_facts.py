@@ -74,6 +74,8 @@ def read_facts(path: Path) -> RunFacts:
     view = read_view(path)
     if view.content.get("state") == "running":
         raise _no_end_yet(path, is_alive=view.is_alive)
+    if view.swapped is not None:
+        raise StoreError(f"'{path}': {view.swapped}")
     return RunFacts(
         run=str(path),
         title=view.title,
