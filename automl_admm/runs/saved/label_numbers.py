@@ -12,6 +12,9 @@ from automl_admm.data.conforming import Place
 from automl_admm.pipelines.labels import text_of
 
 
+MOST_EXACT = 2.0**53  # beyond it floats skip whole numbers
+
+
 def number_labels(labels: Any, classes: Sequence[str], target: str, place: Place) -> Any:
     """Return the numbers of labels, by their names in the manifest; raise for an unknown one."""
     numbers = {name: number for number, name in enumerate(classes)}
@@ -31,5 +34,11 @@ def _texts(label: Any) -> Iterator[str]:
     yield str(label)  # older versions wrote dates in other words
     # As in features 1 and 1.0 are one number: gaps make floats of whole numbers.
     is_number = isinstance(label, int | float | np.integer | np.floating)
-    if is_number and type(label) is not bool and float(label).is_integer():
+    if is_number and type(label) is not bool and _is_whole(label):
         yield from (text_of(int(label)), text_of(float(label)))
+
+
+def _is_whole(label: Any) -> bool:
+    """Return True for a whole number; a large float may stand for several, and is none."""
+    is_float = isinstance(label, float | np.floating)
+    return float(label).is_integer() and not (is_float and abs(label) > MOST_EXACT)
