@@ -39,7 +39,7 @@ COLUMNS_OF: Mapping[NeededKind, str] = {
     "many_levels": f"category columns of more than {FEW_LEVELS} levels",
     "text": "text columns",
     "tags": "columns of tags",
-    "groups": "limits that compare groups",
+    "groups": "limits that compare decisions on groups",
 }
 NOWHERE = "no installed package has it"
 TIDINESS = frozenset(

@@ -133,7 +133,9 @@ def test_without_a_limit_on_groups_there_is_nothing_to_weigh_for() -> None:
     model = automl(constraints=["fpr <= 0.9"], starts=[], max_evaluations=4).fit(X, y)
     assert all("reweigh" not in text for text in model.cv_results_["pipeline"])
     alone = GRAMMAR.replace("none | reweigh", "reweigh")
-    with pytest.raises(GrammarError, match="needs limits that compare groups, and there are none"):
+    with pytest.raises(
+        GrammarError, match="limits that compare decisions on groups, and there are none"
+    ):
         automl(constraints=[], starts=[], grammar=alone).fit(X, y)
 
 
@@ -155,7 +157,7 @@ def test_a_run_by_the_command_line_says_how_its_rows_were_weighed(tmp_path: Path
         f"--out={tmp_path / 'run'}",
     )
     assert done.returncode == 0
-    assert "no pipeline.py was written: the rows were weighed by their groups" in done.stderr
+    assert "no pipeline.py was written: its rows were weighed in training by reweigh" in done.stderr
     assert not (tmp_path / "run" / "pipeline.py").exists()
     shown = run_program("leaderboard", tmp_path / "run")
     assert "reweigh(strength=2.0)" in shown.stdout

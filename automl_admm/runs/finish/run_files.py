@@ -199,7 +199,8 @@ def tell_strangers(outcome: PipelineResult) -> None:
     registry = prepared.plugins.components[prepared.task]
     pipelines = prepared.grammar.pipelines
     steps = [step for one in outcome.candidates for step in all_steps(pipelines.steps(one))]
-    names = sorted({step.component for step in steps})
+    used = {step.component for step in steps}
+    names = sorted(name for name in used if registry.get(name).role != "weigher")
     foreign = [name for name in names if registry.provider(name).partition(" ")[0] != OURS]
     if foreign and strange:
         told = "%s: its trusted_types lack %s, so that `automl-admm predict` refuses the model"

@@ -11,7 +11,6 @@ from automl_admm.core.errors import DataError
 from automl_admm.data.conforming import Place
 from automl_admm.pipelines.labels import text_of
 
-
 MOST_EXACT = 2.0**53  # beyond it floats skip whole numbers
 
 

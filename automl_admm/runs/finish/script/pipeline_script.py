@@ -7,11 +7,11 @@ import sys
 
 from automl_admm.core.messages import say_error
 from automl_admm.core.run import FallbackKind
+from automl_admm.core.structure.pipeline_space import all_steps
 from automl_admm.data.ingest.forms.chosen import BY_NAME
 from automl_admm.data.ingest.records import FORM
 from automl_admm.data.reading.formats import ARFF
 from automl_admm.pipelines.as_code import PipelineCode
-from automl_admm.pipelines.row_weighing import has_weigher
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.script import more_forms, parts, table_parts
 from automl_admm.runs.finish.script.bundle import PACKAGE, Bundle, NotBundledError
@@ -56,18 +56,20 @@ def script_of(outcome: PipelineResult) -> str:
     code = outcome.refit.measured.code
     if code.problem or not code.pipeline:
         raise NotBundledError(code.problem or "the final fit told no code")
-    if _weighs_rows(outcome):
-        raise NotBundledError("the rows were weighed by their groups in training")
+    if weighers := _weighers(outcome):
+        raise NotBundledError(f"its rows were weighed in training by {' and '.join(weighers)}")
     return _text(outcome, code)
 
 
-def _weighs_rows(outcome: PipelineResult) -> bool:
-    """Return True if a pipeline of the model weighs rows; a constant is no pipeline."""
+def _weighers(outcome: PipelineResult) -> list[str]:
+    """Return the names of what weighed the rows of the model; a constant is no pipeline."""
     prepared = outcome.preparation
-    components, space = prepared.plugins.components[prepared.task], prepared.grammar.pipelines
     if outcome.fallback is FallbackKind.CONSTANT:
-        return False
-    return any(has_weigher(space.steps(one), components) for one in outcome.candidates)
+        return []
+    components, space = prepared.plugins.components[prepared.task], prepared.grammar.pipelines
+    steps = (step for one in outcome.candidates for step in all_steps(space.steps(one)))
+    names = {step.component for step in steps}
+    return sorted(name for name in names if components.get(name).role == "weigher")
 
 
 def _text(outcome: PipelineResult, code: PipelineCode) -> str:
