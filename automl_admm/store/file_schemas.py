@@ -108,6 +108,7 @@ DATA = record(
     {
         "rows_sum": text,
         "held_out_rows_sum": nullable(text),
+        "classes": TEXTS,
         "spreads": mapping_of(within(0.0, sys.float_info.max)),
     },
 )

@@ -166,3 +166,24 @@ def test_a_model_of_other_data_in_the_folder_of_an_ended_run_is_refused(
         ended = run(command, folder, *given)
         assert ended.code == 7, command
         assert "was made for other settings than 'run.json' has (data: " in ended.err
+
+
+def test_a_resume_with_other_labels_is_asked_about(tmp_path: Path) -> None:
+    """The same rows with the same order of classes: their numbers are the same."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"age": rng.normal(size=90)})
+    frame["buys"] = np.where(frame["age"] + rng.normal(size=90) > 0, "yes", "no")
+    frame.to_csv(tmp_path / "words.csv", index=False)
+    given = ("--grammar", "tiny", "--cv=2", "--executor", "inline", "-q")
+    begun = (*given, "--target=buys", "--max-evaluations=1", "--out", tmp_path / "run")
+    assert run("fit", tmp_path / "words.csv", *begun).code == 0
+    frame["buys"] = (frame["buys"] == "yes").astype(int)
+    frame.to_csv(tmp_path / "numbers.csv", index=False)
+    more = ("--max-evaluations=2", "-q")
+    ended = run("resume", tmp_path / "run", tmp_path / "numbers.csv", *more)
+    assert ended.code == 7
+    assert "classes: 'no, yes' → '0, 1'" in ended.err
+    whole = ("resume", tmp_path / "run", tmp_path / "numbers.csv")
+    assert run(*whole, *more, "--allow-changed").code == 0
+    again = run(*whole, "--max-evaluations=3", "-q")
+    assert again.code == 0, again.err

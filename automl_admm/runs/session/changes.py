@@ -57,7 +57,7 @@ class Changes:
 
 def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
     """Compare the saved `run.json` with the content for the present settings."""
-    data = _data(before["data"], now["data"]) or _splits(before, now)
+    data = _data(before["data"], now["data"]) or _labels(before, now) or _splits(before, now)
     was, is_now = ({**DEFAULTS, **side["settings"]} for side in (before, now))
     measured = [
         f"{name}: {_shown(was.get(name))} → {_shown(is_now.get(name))}"
@@ -87,6 +87,17 @@ def _data(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         return [f"data: {shapes[0]} → {shapes[1]}"]
     same = all(was.get(name) == now.get(name) for name in ("sha256", "held_out_sha256"))
     return [] if same else [f"data: {shapes[0]} as before, but other values"]
+
+
+def _labels(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Tell that classes have other labels; older versions did not note them.
+
+    The hash of the data is of the numbers of classes.
+    """
+    was, is_now = (side["data"].get("classes") for side in (before, now))
+    if None in (was, is_now) or was == is_now:
+        return []
+    return [f"classes: {_shown(', '.join(was))} → {_shown(', '.join(is_now))}"]
 
 
 def _splits(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

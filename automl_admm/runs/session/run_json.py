@@ -7,11 +7,13 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+
 from automl_admm.core.run import RunResult, RunState
 from automl_admm.core.structure.pipeline_space import all_modules
 from automl_admm.data.ingest.records import ANSWERS
 from automl_admm.data.row_roles import NAMES
-from automl_admm.pipelines.labels import is_turned, positive_text
+from automl_admm.pipelines.labels import is_turned, positive_text, text_of
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.distributions import behind_providers
 from automl_admm.plugins.given_parts import GivenParts
@@ -182,5 +184,13 @@ def _describe(work: PipelineWork) -> dict[str, Any]:
         "held_out_sha256": None if held_out is None else fingerprint(held_out),
         "rows_sum": sum_of_rows(table),
         "held_out_rows_sum": None if held_out is None else sum_of_rows(held_out),
+        **({} if table.classes is None else {"classes": _labels(table.classes)}),
         **({} if work.spreads is None else {"spreads": dict(work.spreads)}),
     }
+
+
+def _labels(classes: Any) -> list[str]:
+    """Return the labels as sorted texts, whole numbers alike in any type."""
+    whole = (isinstance(one, float | np.floating) and float(one).is_integer() for one in classes)
+    pairs = zip(classes, whole, strict=True)
+    return sorted(text_of(int(one)) if is_whole else text_of(one) for one, is_whole in pairs)

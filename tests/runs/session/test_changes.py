@@ -175,3 +175,13 @@ def evaluation(pipelines: PipelineSpace, pick: int, loss: float) -> Evaluation:
     candidate = space.candidate(selection, space.default_theta())
     text = pipelines.text(candidate)
     return Evaluation(1, pipelines.key(candidate), candidate, Status.SUCCESS, loss, text=text)
+
+
+def test_other_labels_of_the_same_rows_are_other_data() -> None:
+    """Rows know the numbers of their classes alone."""
+    before = changed("data", classes=["no", "yes"])
+    found = find_changes(before, changed("data", classes=["0", "1"]))
+    assert found.lines == ("classes: 'no, yes' → '0, 1'",)
+    assert found.void
+    assert not find_changes(before, before).lines
+    assert not find_changes(BEFORE, before).lines, "older versions did not note them"
