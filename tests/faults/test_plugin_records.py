@@ -82,7 +82,7 @@ def of_a_later_version(info): ...
 """
 )
 BAD = {
-    "role": ('role="estimater"', "its role must be 'transformer' or 'estimator', not 'estimater'"),
+    "role": ('role="estimater"', "its role must be one of ('transformer', 'estimator', 'weigher')"),
     "tasks": ('tasks=("clustering",)', "its tasks must be some of"),
     "doubled": (
         'parameters=(Parameter("a", 0, 1), Parameter("a", 0, 2))',
