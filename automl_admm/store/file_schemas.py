@@ -109,6 +109,7 @@ DATA = record(
         "rows_sum": text,
         "held_out_rows_sum": nullable(text),
         "classes": TEXTS,
+        "for_limits": mapping_of(text),
         "spreads": mapping_of(within(0.0, sys.float_info.max)),
     },
 )

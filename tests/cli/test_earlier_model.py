@@ -187,3 +187,23 @@ def test_a_resume_with_other_labels_is_asked_about(tmp_path: Path) -> None:
     assert run(*whole, *more, "--allow-changed").code == 0
     again = run(*whole, "--max-evaluations=3", "-q")
     assert again.code == 0, again.err
+
+
+def test_other_values_of_a_sensitive_column_are_other_data(tmp_path: Path) -> None:
+    """No pipeline sees the column, and no fold goes by it: the rows to learn from are the same."""
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"age": rng.normal(size=120), "pay": rng.integers(1, 99, 120)})
+    frame["buys"] = np.where(frame["age"] + rng.normal(size=120) > 0, "yes", "no")
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    given = ("--grammar", "tiny", "--cv=2", "--executor", "inline", "-q", "--sensitive=pay")
+    limit = ("--constraint", "score_correlation[pay] <= 0.9", "--target=buys")
+    begun = (*given, *limit, "--max-evaluations=1", "--out", tmp_path / "run")
+    assert run("fit", tmp_path / "people.csv", *begun).code == 0
+    frame.astype({"pay": float}).to_parquet(tmp_path / "same.parquet")
+    go_on = ("resume", tmp_path / "run")
+    same = run(*go_on, tmp_path / "same.parquet", "--max-evaluations=2", "-q")
+    assert same.code == 0, same.err
+    frame.assign(pay=rng.permutation(frame["pay"])).to_csv(tmp_path / "others.csv", index=False)
+    ended = run(*go_on, tmp_path / "others.csv", "--max-evaluations=3", "-q")
+    assert ended.code == 7, ended.out
+    assert "data: other values of pay, which limits name" in ended.err

@@ -57,7 +57,12 @@ class Changes:
 
 def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
     """Compare the saved `run.json` with the content for the present settings."""
-    data = _data(before["data"], now["data"]) or _labels(before, now) or _splits(before, now)
+    data = (
+        _data(before["data"], now["data"])
+        or _labels(before, now)
+        or _columns_of_limits(before["data"], now["data"])
+        or _splits(before, now)
+    )
     was, is_now = ({**DEFAULTS, **side["settings"]} for side in (before, now))
     measured = [
         f"{name}: {_shown(was.get(name))} → {_shown(is_now.get(name))}"
@@ -98,6 +103,13 @@ def _labels(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     if None in (was, is_now) or was == is_now:
         return []
     return [f"classes: {_shown(', '.join(was))} → {_shown(', '.join(is_now))}"]
+
+
+def _columns_of_limits(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Tell of other values in columns that limits name; older versions did not note them."""
+    before, after = was.get("for_limits", {}), now.get("for_limits", {})
+    names = [name for name in before if name in after and before[name] != after[name]]
+    return [f"data: other values of {', '.join(names)}, which limits name"] if names else []
 
 
 def _splits(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

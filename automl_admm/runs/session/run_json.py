@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ import numpy as np
 
 from automl_admm.core.run import RunResult, RunState
 from automl_admm.core.structure.pipeline_space import all_modules
+from automl_admm.data.fingerprints import hash_rows
 from automl_admm.data.ingest.records import ANSWERS
 from automl_admm.data.row_roles import NAMES
 from automl_admm.pipelines.labels import is_turned, positive_text, text_of
@@ -185,6 +187,7 @@ def _describe(work: PipelineWork) -> dict[str, Any]:
         "rows_sum": sum_of_rows(table),
         "held_out_rows_sum": None if held_out is None else sum_of_rows(held_out),
         **({} if table.classes is None else {"classes": _labels(table.classes)}),
+        **({} if table.sensitive is None else {"for_limits": _hashes(table.sensitive)}),
         **({} if work.spreads is None else {"spreads": dict(work.spreads)}),
     }
 
@@ -194,3 +197,11 @@ def _labels(classes: Any) -> list[str]:
     whole = (isinstance(one, float | np.floating) and float(one).is_integer() for one in classes)
     pairs = zip(classes, whole, strict=True)
     return sorted(text_of(int(one)) if is_whole else text_of(one) for one, is_whole in pairs)
+
+
+def _hashes(columns: Any) -> dict[str, str]:
+    """Return a hash of each column that limits name: of the rows' features they may be none."""
+    return {
+        str(name): hashlib.sha256(hash_rows([columns[name]], len(columns)).tobytes()).hexdigest()
+        for name in columns
+    }

@@ -185,3 +185,12 @@ def test_other_labels_of_the_same_rows_are_other_data() -> None:
     assert found.void
     assert not find_changes(before, before).lines
     assert not find_changes(BEFORE, before).lines, "older versions did not note them"
+
+
+def test_other_values_in_a_column_for_limits_alone_are_other_data() -> None:
+    before = changed("data", for_limits={"sex": "aa", "age": "bb"})
+    found = find_changes(before, changed("data", for_limits={"sex": "cc", "age": "bb"}))
+    assert found.lines == ("data: other values of sex, which limits name",)
+    assert found.void
+    assert not find_changes(before, changed("data", for_limits={"age": "bb"})).lines
+    assert not find_changes(BEFORE, before).lines, "older versions did not note them"
