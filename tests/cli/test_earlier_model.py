@@ -192,8 +192,8 @@ def test_a_resume_with_other_labels_is_asked_about(tmp_path: Path) -> None:
 def test_other_values_of_a_sensitive_column_are_other_data(tmp_path: Path) -> None:
     """No pipeline sees the column, and no fold goes by it: the rows to learn from are the same."""
     rng = np.random.default_rng(5)
-    frame = pd.DataFrame({"age": rng.normal(size=120), "pay": rng.integers(1, 99, 120)})
-    frame["buys"] = np.where(frame["age"] + rng.normal(size=120) > 0, "yes", "no")
+    frame = pd.DataFrame({"age": rng.integers(18, 90, 120), "pay": rng.integers(1, 99, 120)})
+    frame["buys"] = np.where(frame["age"] + 20 * rng.normal(size=120) > 54, "yes", "no")
     frame.to_csv(tmp_path / "people.csv", index=False)
     given = ("--grammar", "tiny", "--cv=2", "--executor", "inline", "-q", "--sensitive=pay")
     limit = ("--constraint", "score_correlation[pay] <= 0.9", "--target=buys")
