@@ -110,3 +110,16 @@ def test_an_observer_that_refuses_is_told_as_by_a_search(run: Any, people: Path)
     done = dry("nowhere/a.jsonl")
     assert (done.code, done.out, done.err.count("error: ")) == (2, "", 1)
     assert "'nowhere/a.jsonl' cannot be written" in done.err
+
+
+def test_of_a_share_of_decisions_the_best_model_is_not_the_right_one(
+    run: Any, people: Path
+) -> None:
+    """A model without an error calls three of four rows positive, and another one none."""
+    del people
+    limits = ("selection_rate <= 0.1", "selection_rate_gap[sex] <= 0.3", "fpr <= 0.3")
+    done = fit(run, "people.csv", *limits, words=(*CERTIFY, "--json"))
+    assert done.code == 0, done.err
+    told = json.loads(done.out)["limits"]
+    assert [one["is_provable"] for one in told] == [True, True, True]
+    assert told[0]["best"] < 0.06

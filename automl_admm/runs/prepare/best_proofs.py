@@ -6,8 +6,11 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+from automl_admm.certify.walk.looks import Look
 from automl_admm.certify.walk.verdicts import Finding, judge_in
-from automl_admm.constraints.expected_evidence import imagine_perfect
+from automl_admm.constraints.dry_run import TrialRows
+from automl_admm.constraints.expected_evidence import imagine_one_class, imagine_perfect
+from automl_admm.core.evidence import Evidence
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.prepare.preparation import Preparation
@@ -16,9 +19,10 @@ from automl_admm.runs.prepare.set_aside import trial_rows
 
 @dataclass(frozen=True, slots=True)
 class BestProof:
-    """A limit, and the finding of the certificate on a model without an error.
+    """A limit, and the finding of the certificate on the model that is best for it.
 
-    `best` is the bound of that model: no tighter limit could be proven on these rows in this look.
+    That is one without an error, or one that calls all rows the same, as for a share of rows called
+    positive. `best` is its bound: no tighter limit could be proven on these rows in this look.
     It is None where rows do not tell the limit, or no test is known. `aim` is the bound that the
     search would keep to, None while it hangs on the first pipeline.
     """
@@ -32,19 +36,28 @@ class BestProof:
 
 
 def best_proofs(prepared: Preparation) -> tuple[BestProof, ...]:
-    """Judge a model without an error on the rows set aside; empty without a certificate."""
+    """Judge the best model for each limit on the rows set aside; empty without a certificate."""
     aside, question, held_out = prepared.aside, prepared.question, prepared.work.held_out
     if aside is None or question is None or held_out is None:
         return ()
     look = question.next_look(aside.risk)
     rows = trial_rows(_tested(held_out, prepared.work.tested))
     seen = imagine_perfect(prepared.constraints, rows)
+    aims = (limit.bound for limit in prepared.aims)
     return tuple(
-        _proof(constraint, None if one is None else judge_in(look, one, constraint.limit), aim)
-        for constraint, one, aim in zip(
-            prepared.constraints, seen, (limit.bound for limit in prepared.aims), strict=True
-        )
+        _proof(constraint, None if one is None else _best(constraint, one, rows, look), aim)
+        for constraint, one, aim in zip(prepared.constraints, seen, aims, strict=True)
     )
+
+
+def _best(constraint: Constraint, perfect: Evidence, rows: TrialRows, look: Look) -> Finding:
+    """Return the finding with the best bound, of a model without an error or with one class."""
+    limit, seen = constraint.limit, [perfect]
+    if constraint.uses_decisions:
+        seen += [one for one in imagine_one_class(constraint, rows) if one is not None]
+    found = [judge_in(look, one, limit) for one in seen]
+    known = [one for one in found if math.isfinite(one.bound)] or found[:1]
+    return min(known, key=lambda one: limit.turned(one.bound))
 
 
 def _tested(held_out: Table, tested: Any) -> Table:
