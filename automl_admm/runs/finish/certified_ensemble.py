@@ -100,7 +100,7 @@ def _offered(
 
 
 def _weighed(prepared: Preparation, ranked: Sequence[Evaluation]) -> Sequence[Evaluation] | None:
-    """Return the pipelines that weigh rows for a limit on groups, best first; None if too few do.
+    """Return the pipelines with weights of rows, best first; None if there are too few.
 
     In an average with others they would give up what they were trained for.
     """

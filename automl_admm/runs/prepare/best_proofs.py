@@ -19,10 +19,10 @@ from automl_admm.runs.prepare.set_aside import trial_rows
 
 @dataclass(frozen=True, slots=True)
 class BestProof:
-    """A limit, and the finding of the certificate on the model that is best for it.
+    """A limit, and the finding of the certificate on the best model for it.
 
-    That is one without an error, or one that calls all rows the same, as for a share of rows called
-    positive. `best` is its bound: no tighter limit could be proven on these rows in this look.
+    That has no error, or one class for all rows, as for a share of rows called positive. `best` is
+    its bound: no tighter limit could be proven on these rows in this look.
     It is None where rows do not tell the limit, or no test is known. `aim` is the bound that the
     search would keep to, None while it hangs on the first pipeline.
     """

@@ -1,4 +1,4 @@
-"""Pipelines that weigh their rows, made of others: for limits that compare groups."""
+"""Pipelines with weights of rows, made of others: for limits on groups."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def _labels(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def _columns_of_limits(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Tell of other values in columns that limits name; older versions did not note them."""
+    """Tell of other values in columns of limits; older versions did not note them."""
     before, after = was.get("for_limits", {}), now.get("for_limits", {})
     names = [name for name in before if name in after and before[name] != after[name]]
     return [f"data: other values of {', '.join(names)}, which limits name"] if names else []

@@ -200,7 +200,7 @@ def _labels(classes: Any) -> list[str]:
 
 
 def _hashes(columns: Any) -> dict[str, str]:
-    """Return a hash of each column that limits name: of the rows' features they may be none."""
+    """Return a hash of each column named by limits: it may be no feature."""
     return {
         str(name): hashlib.sha256(hash_rows([columns[name]], len(columns)).tobytes()).hexdigest()
         for name in columns
