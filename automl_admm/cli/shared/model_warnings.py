@@ -7,7 +7,7 @@ from typing import Any
 
 from automl_admm.cli.shared.screen import say
 from automl_admm.runs.finish.model_versions import tell_versions
-from automl_admm.runs.session.model_run import of_other_session, say_earlier
+from automl_admm.runs.session.model_run import of_other_session, refuse_mixed, say_earlier
 from automl_admm.store.run_folder import RunFolder
 
 
@@ -19,7 +19,11 @@ def warn_of_model(folder: RunFolder, manifest: Mapping[str, Any]) -> None:
 
 
 def warn_of_earlier(folder: RunFolder, manifest: Mapping[str, Any]) -> None:
-    """Print a line on stderr if a session with other data or limits has begun since the model."""
+    """Print a line on stderr if a session with other data or limits has begun since the model.
+
+    One that has ended has a model of its own: then the folder is mixed, and refused.
+    """
     content = folder.read(folder.settings) if folder.settings.exists() else {}
     if other := of_other_session(manifest, content):
+        refuse_mixed(folder, content, other)
         say(f"warning: {say_earlier(other)}; it is the one that answers here.", err=True)
