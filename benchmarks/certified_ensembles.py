@@ -100,7 +100,7 @@ def write(found: Sequence[Record], commit: str) -> None:
     for name in dict.fromkeys(frame["method"]):
         mine = frame[frame["method"] == name]
         answers = mine["broken"].notna()
-        pairs = [_beside(means[name] - means[walk]) for walk in WALKS]
+        pairs = [beside(means[name] - means[walk]) for walk in WALKS]
         broken = f"{int(mine['broken'].fillna(0).sum())}/{int(answers.sum())}"
         rows.append([name, f"{means[name].mean():.3f}", *pairs, broken])
     columns = ["", "mean balanced accuracy", *(f"beside {name}" for name in WALKS), "broken"]
@@ -115,19 +115,25 @@ def write(found: Sequence[Record], commit: str) -> None:
     MEASURED.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _beside(lead: Any) -> str:
+def beside(lead: Any) -> str:
+    """Return at how many settings one is better, worse and level."""
     better, worse = int((lead > LEVEL).sum()), int((lead < -LEVEL).sum())
     return f"{better}/{worse}/{len(lead) - better - worse}"
 
 
-def main() -> None:
-    """Run everything anew, or make the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def arguments(about: str) -> argparse.Namespace:
+    """Return what the command line of a comparison with records was given."""
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
     parser.add_argument("--data", type=Path, help="the folder of the tables")
     parser.add_argument("--out", type=Path, help="the file of the records")
     parser.add_argument("--report", type=Path, help="make the table of this file")
     parser.add_argument("--commit", default="", help="the commit that was measured")
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Run everything anew, or make the table."""
+    given = arguments(__doc__)
     if given.report:
         lines = given.report.read_text(encoding="utf-8").splitlines()
         write([json.loads(line) for line in lines], given.commit)

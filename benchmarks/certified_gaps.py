@@ -11,22 +11,23 @@ one limit, and a certificate at 95 % in a last look; the rest is what the future
 
 from __future__ import annotations
 
-import argparse
 import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import certified_rival_methods as methods
 import numpy as np
+from certified_ensembles import arguments, beside
+from certified_rivals import read as read_records
 from certified_tasks import MOST_ROWS, NO_ANSWER, SHARE, Asked, Task, balanced, read
 from scipy.stats import wilcoxon
 from threadpoolctl import threadpool_limits
 
 MEASURED = Path(__file__).parent / "measured" / "certified_gaps.json"
 RATES, BOUND, GROUP = ("selection_rate", "fpr", "recall"), 0.1, "group"
-SPLITS, SALT, LEVEL = (10,), 5, 0.001
+SPLITS, SALT = (10,), 5
 GROUPS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "adult, married": ("adult", lambda rows: rows["marital_status"] == "Married-civ-spouse"),
     "adult, from 38": ("adult", lambda rows: rows["age"] >= 38),
@@ -60,7 +61,7 @@ def task_of(folder: Path, name: str, rate: str, split: int) -> Task:
 
 def run_all(folder: Path, out: Path) -> None:
     """Run what is missing; an interrupted file is gone on with."""
-    known = {tuple(one["place"]) for one in records(out)}
+    known = {tuple(one["place"]) for one in read_records(out)}
     for split in SPLITS:
         for name in GROUPS:
             for rate in RATES:
@@ -71,12 +72,6 @@ def run_all(folder: Path, out: Path) -> None:
                         record = {"place": place} | _judged(task, methods.ours(task, **given))
                         with out.open("a", encoding="utf-8") as stream:
                             stream.write(json.dumps(record) + "\n")
-
-
-def records(out: Path) -> Iterator[Record]:
-    """Yield all records of a file."""
-    lines = out.read_text(encoding="utf-8").splitlines() if out.exists() else []
-    yield from map(json.loads, lines)
 
 
 def _judged(task: Task, decide: Any) -> Record:
@@ -97,7 +92,7 @@ def write(found: Sequence[Record], commit: str) -> None:
     whole = [setting for setting in by_form["rows weighed"] if _is_whole(by_form, setting)]
     mine, theirs = (by_form[form] for form in FORMS)
     lead = np.array([mine[one]["balanced"] - theirs[one]["balanced"] for one in whole])
-    told = {"rows weighed": [_counted(lead), f"{wilcoxon(lead).pvalue:.2g}"]}
+    told = {"rows weighed": [beside(lead), f"{wilcoxon(lead).pvalue:.2g}"]}
     rows = []
     for form in FORMS:
         reached = [by_form[form][setting] for setting in whole]
@@ -118,21 +113,11 @@ def _is_whole(by_form: Mapping[str, Mapping[Any, Record]], setting: Any) -> bool
     return all(setting in known for known in by_form.values())
 
 
-def _counted(lead: Any) -> str:
-    better, worse = int((lead > LEVEL).sum()), int((lead < -LEVEL).sum())
-    return f"{better}/{worse}/{len(lead) - better - worse}"
-
-
 def main() -> None:
-    """Run, or make the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, help="the folder of the tables")
-    parser.add_argument("--out", type=Path, help="the file of the records; it is gone on with")
-    parser.add_argument("--report", type=Path, help="make the table of this file")
-    parser.add_argument("--commit", default="", help="the commit that was measured")
-    given = parser.parse_args()
+    """Run what is missing, or make the table."""
+    given = arguments(__doc__)
     if given.report:
-        write(list(records(given.report)), given.commit)
+        write(read_records(given.report), given.commit)
     else:
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")
