@@ -157,7 +157,10 @@ def test_a_run_by_the_command_line_says_how_its_rows_were_weighed(tmp_path: Path
         f"--out={tmp_path / 'run'}",
     )
     assert done.returncode == 0
-    assert "no pipeline.py was written: its rows were weighed in training by reweigh" in done.stderr
+    assert (
+        "no pipeline.py was written: the rows of the model were weighed in training by reweigh"
+        in done.stderr
+    )
     assert not (tmp_path / "run" / "pipeline.py").exists()
     shown = run_program("leaderboard", tmp_path / "run")
     assert "reweigh(strength=2.0)" in shown.stdout

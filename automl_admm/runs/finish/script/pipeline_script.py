@@ -57,7 +57,9 @@ def script_of(outcome: PipelineResult) -> str:
     if code.problem or not code.pipeline:
         raise NotBundledError(code.problem or "the final fit told no code")
     if weighers := _weighers(outcome):
-        raise NotBundledError(f"its rows were weighed in training by {' and '.join(weighers)}")
+        raise NotBundledError(
+            f"the rows of the model were weighed in training by {' and '.join(weighers)}"
+        )
     return _text(outcome, code)
 
 
