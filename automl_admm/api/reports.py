@@ -10,16 +10,10 @@ from typing import Any
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from automl_admm.api.history import History, leaderboard
+from automl_admm.api.history import leaderboard
 from automl_admm.api.importances import importance_frame, permute
-from automl_admm.api.plots import (
-    draw_components,
-    draw_convergence,
-    draw_effects,
-    draw_importances,
-    draw_limits,
-    draw_pareto,
-)
+from automl_admm.api.plot_methods import Plots
+from automl_admm.api.plots import draw_importances
 from automl_admm.api.report_rows import rows_asked
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.pipelines.metrics import Metric
@@ -29,7 +23,7 @@ from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import say_passed_over
 
 
-class Reports:
+class Reports(Plots):
     """The reports of a fitted estimator; `fit` leaves the history, the metric and the classes."""
 
     best_pipeline_: Any
@@ -38,7 +32,6 @@ class Reports:
     fallback_: str | None
     _is_best: bool
     ensemble_: Any
-    _history: History
     _metric: Metric
     _classes: Any
     _importances: tuple[Any, Any] | None
@@ -126,88 +119,6 @@ class Reports:
                 "that fit has not seen."
             )
         return self._importances
-
-    def plot_convergence(self, ax: Any = None, *, by: str = "evaluation") -> Any:
-        """Draw the score of each evaluation, and the best so far within the limits.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            The axes to draw on; None makes a new figure. So it is for every plot here.
-        by : {"evaluation", "time"}, default="evaluation"
-            The axis: the number of the evaluation, or the seconds of the run.
-
-        Returns
-        -------
-        matplotlib axes
-        """
-        check_is_fitted(self)
-        return draw_convergence(self._history, ax, by)
-
-    def plot_limits(self, ax: Any = None) -> Any:
-        """Draw how far each evaluation, and the model, is from each limit, in parts of its bound.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            The axes to draw on.
-
-        Returns
-        -------
-        matplotlib axes
-        """
-        check_is_fitted(self)
-        return draw_limits(self._history, ax)
-
-    def plot_pareto(self, limit: str | None = None, ax: Any = None) -> Any:
-        """Draw the score of each evaluation over the value of a limit, with bound and front.
-
-        Parameters
-        ----------
-        limit : str, default=None
-            The name of a limit, such as `"latency_us"`; None takes the first.
-        ax : matplotlib axes, default=None
-            The axes to draw on.
-
-        Returns
-        -------
-        matplotlib axes
-        """
-        check_is_fitted(self)
-        return draw_pareto(self._history, limit, ax)
-
-    def plot_components(self, ax: Any = None) -> Any:
-        """Draw the scores of the evaluations that used each component, the best on top.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            The axes to draw on.
-
-        Returns
-        -------
-        matplotlib axes
-        """
-        check_is_fitted(self)
-        return draw_components(self._history, ax)
-
-    def plot_effects(self, ax: Any = None) -> Any:
-        """Draw the decisions and parameters that mattered to the score, roughly.
-
-        They are those of the report, in the section "What mattered". After fewer than 12
-        evaluations, or if none explains more than chance would, a sentence on the axes says so.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            The axes to draw on.
-
-        Returns
-        -------
-        matplotlib axes
-        """
-        check_is_fitted(self)
-        return draw_effects(self._history, ax)
 
     def plot_importances(self, ax: Any = None) -> Any:
         """Draw what `permutation_importances` last measured: the thirty most important columns.

@@ -12,6 +12,7 @@ import sys
 WITH_PROMISES = tuple(
     f"automl_admm.testing.{name}"
     for name in (
+        "boxes",
         "component_forms",
         "components",
         "constraints",
@@ -19,9 +20,12 @@ WITH_PROMISES = tuple(
         "exporters",
         "fresh_process",
         "grammars",
+        "hard_boxes",
+        "hard_tables",
         "metrics",
         "observers",
         "silence",
+        "started_executor",
         "strategies",
         "theta",
         "whole",

@@ -3,125 +3,28 @@
 from __future__ import annotations
 
 import math
-import tempfile
 import threading
-import time
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any
 from unittest import SkipTest
 
 import psutil
 
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.evaluations import Status
-from automl_admm.core.protocols import Executor, Finished, Task
+from automl_admm.core.protocols import Finished, Task
 from automl_admm.plugins.records import ExecutorSetting
-from automl_admm.testing.hazards import Hazards
 from automl_admm.testing.silence import silent_streams
-
-WORKERS = 2
-MEMORY = 400_000_000
-# Long enough for a busy machine: a test waits for a thing to happen, not for this.
-PATIENCE = 200.0
-POLL = 0.02
+from automl_admm.testing.started_executor import MEMORY, WORKERS, ExecutorDriver
 
 
-class Started:
-    """An executor, started at the first need and again after its end."""
-
-    def __init__(self, start: Callable[[Path], Executor], scratch: Path) -> None:
-        self.scratch = scratch
-        self._start = start
-        self._executor: Executor | None = None
-
-    def get(self) -> Executor:
-        """Return the executor, without ends of an earlier test."""
-        if self._executor is None:
-            self._executor = self._start(self.scratch)
-        return self._executor
-
-    def empty(self) -> None:
-        """Kill the tasks of a failed test, and take their ends."""
-        if self._executor is not None:
-            for number in range(10):
-                self._executor.kill(number)
-            self._executor.wait(0.0)
-
-    def close(self) -> None:
-        """Close it, if there is one."""
-        executor, self._executor = self._executor, None
-        if executor is not None:
-            executor.close()
-
-
-class ExecutorContract:
+class ExecutorContract(ExecutorDriver):
     """The promises of an executor to a run, which the suite plays.
 
     Return your executor in `make`; its workers must be on this machine, because the tests look at
     processes. One is started for most of the tests. An executor with `runs_here` is let off the
     promises that need a process for each task.
     """
-
-    patience: ClassVar[float] = PATIENCE
-
-    def make(self, work: Any, setting: ExecutorSetting) -> Executor:
-        """Start an executor with this work."""
-        raise NotImplementedError
-
-    started: ClassVar[Started]
-    _folder: ClassVar[tempfile.TemporaryDirectory[str]]
-
-    @classmethod
-    def setup_class(cls) -> None:
-        """Prepare one executor for all tests; pytest and the check call this before the first."""
-        cls._folder = tempfile.TemporaryDirectory()
-        scratch = Path(cls._folder.name) / "scratch"
-        scratch.mkdir()
-        cls.started = Started(
-            lambda place: cls().make(Hazards(), ExecutorSetting(WORKERS, MEMORY, place)), scratch
-        )
-
-    @classmethod
-    def teardown_class(cls) -> None:
-        """Close the executor after the last test."""
-        cls.started.close()
-        cls._folder.cleanup()
-
-    def teardown_method(self) -> None:
-        """Leave no task of a test that failed."""
-        self.started.empty()
-
-    def fresh_folder(self) -> Path:
-        """Return an empty folder, which goes with the others after the last test."""
-        return Path(tempfile.mkdtemp(dir=self.started.scratch.parent))
-
-    def finish(
-        self, executor: Executor, number: int, method: str, *, keep: bool = False, **arguments: Any
-    ) -> Finished:
-        """Run one task to its end."""
-        executor.submit(Task(number, method, arguments, self.patience, keep))
-        return self.next_end(executor, number)
-
-    def next_end(self, executor: Executor, number: int) -> Finished:
-        """Wait for the end of the only task."""
-        ended = list(executor.wait(2 * self.patience))
-        assert [one.number for one in ended] == [number], f"it returned {ended}"
-        return ended[0]
-
-    def hang(self, executor: Executor, number: int, mark: Path, seconds: float) -> tuple[int, int]:
-        """Start a task that hangs; return the numbers of its process and of the parent of that."""
-        executor.submit(Task(number, "hang", {"mark": str(mark)}, seconds))
-        self.until(lambda: bool(executor.wait(0.0)) or mark.exists())
-        pid, parent = mark.read_text().split()
-        return int(pid), int(parent)
-
-    def until(self, condition: Callable[[], bool]) -> None:
-        """Poll until something holds."""
-        end = time.monotonic() + self.patience
-        while not condition():
-            assert time.monotonic() < end, f"it did not happen within {self.patience:.0f} s"
-            time.sleep(POLL)
 
     def test_a_result_comes_back(self) -> None:
         """The result is the mapping that the method returned; no file of the task stays."""

@@ -13,6 +13,7 @@ from automl_admm.core.priors import ArmPrior, PriorPoints, takes_priors
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.testing.contracts import ThetaSolverContract, ZSolverContract
+from automl_admm.testing.hard_boxes import PLAIN
 from automl_admm.testing.problems import (
     TABLE,
     box_problem,
@@ -21,7 +22,6 @@ from automl_admm.testing.problems import (
     seen,
     table_problem,
 )
-from automl_admm.testing.theta import PLAIN
 
 THETA = ("gp:trust=10", "tpe:trust=1", "ctpe:trust=1")
 Z = ("bo:trust=10", "cmab:trust=4", "mcts:trust=4")

@@ -14,8 +14,8 @@ from automl_admm.execution.inline_executor import InlineExecutor
 from automl_admm.execution.local_executor import LocalExecutor
 from automl_admm.plugins.records import ExecutorSetting
 from automl_admm.testing.contracts import ExecutorContract
-from automl_admm.testing.executors import Started
 from automl_admm.testing.hazards import Hazards
+from automl_admm.testing.started_executor import Started
 
 
 class TestInline(ExecutorContract):

@@ -128,26 +128,19 @@ class Decider:
             score = self._mean_score(seen, bars) if by_decisions else None
             loss = None if score is None else self.metric.loss(score)
             if self.cost is not None:
-                return -self._mean_cost(seen, bars, self.cost), loss
+                return -_cost_at(self.cost, seen, bars), loss
             if score is not None:
                 return score, loss
             cuts = [bar(one.rows.X) for one, bar in _paired(seen, bars)]
             return balanced_accuracy(folds, cuts), None
 
         stops = trace_path([one.part for one in seen], names, chosen, constraints, judge)
-        return DecisionPath(self._utility(by_decisions=by_decisions), stops)
+        return DecisionPath(_name_utility(self, by_decisions=by_decisions), stops)
 
     def loss(self, seen: Sequence[Seen], threshold: float) -> float:
         """Return the mean loss over the folds with one threshold."""
         found = [self._score(one, _labels_at(one, _at(threshold))) for one in seen]
         return float(np.mean([self.metric.loss(score) for score in found]))
-
-    def _utility(self, *, by_decisions: bool) -> str:
-        """Name the utility by which thresholds are chosen."""
-        if self.cost is not None:
-            return COST
-        name = self.metric.name if by_decisions else "balanced accuracy"
-        return f"{name} of the decided rows" if self.most > 0.0 else name
 
     def decide(self, seen: Sequence[Seen], thresholds: Thresholds) -> list[Seen]:
         """Return the pipeline as seen with these thresholds, as it would ship."""
@@ -227,13 +220,7 @@ class Decider:
         """Return what thresholds are chosen by if it is no balanced accuracy; more is better."""
         if self.cost is None:
             return self._mean_score(seen, bars)
-        return -self._mean_cost(seen, bars, self.cost)
-
-    def _mean_cost(self, seen: Sequence[Seen], bars: Sequence[Bar], cost: Cost) -> float:
-        """Return the mean cost over the rows of all folds."""
-        return _mean_cost(
-            cost, [decide(one.part, bar(one.rows.X)) for one, bar in _paired(seen, bars)]
-        )
+        return -_cost_at(self.cost, seen, bars)
 
     def _mean_score(self, seen: Sequence[Seen], bars: Sequence[Bar]) -> float:
         decided = [decide(one.part, bar(one.rows.X)) for one, bar in _paired(seen, bars)]
@@ -262,6 +249,19 @@ class Decider:
         if self.most > 0.0:
             return score_of_decided(self.metric, decided, seen.rows)
         return score_of(self.metric, decided, seen.rows)
+
+
+def _name_utility(decider: Decider, *, by_decisions: bool) -> str:
+    """Name the utility by which thresholds are chosen."""
+    if decider.cost is not None:
+        return COST
+    name = decider.metric.name if by_decisions else "balanced accuracy"
+    return f"{name} of the decided rows" if decider.most > 0.0 else name
+
+
+def _cost_at(cost: Cost, seen: Sequence[Seen], bars: Sequence[Bar]) -> float:
+    """Return the mean cost over the rows of all folds, decided at their thresholds."""
+    return _mean_cost(cost, [decide(one.part, bar(one.rows.X)) for one, bar in _paired(seen, bars)])
 
 
 def _mean_cost(cost: Cost, decided: Sequence[EvaluatedPipeline]) -> float:

@@ -164,7 +164,7 @@ class EnsembleFit:
         """
         try:
             given = {
-                "members": self._members(chosen.ensemble),
+                "members": _members_of(chosen.ensemble, self.fitted),
                 **thresholds_at(chosen.found.details, path),
                 "path": tuple(path),
             }
@@ -284,23 +284,25 @@ class EnsembleFit:
         is_inside = is_feasible(refit.evaluation, self.prepared.aims)
         return refit.one_class is None and (is_inside or ranked[0] is refit.evaluation)
 
-    def _members(self, ensemble: Ensemble) -> EnsembleMembers:
-        fits = [self.fitted[one.evaluation.key] for one in ensemble.members]
-        results = [FinalFitResult.from_json(one.result) for one in fits]
-        return EnsembleMembers(
-            names=tuple(one.name for one in ensemble.members),
-            weights=tuple(one.weight for one in ensemble.members),
-            contents=tuple(_content(one) for one in fits),
-            fit_seconds=sum(one.fit_seconds for one in results),
-            peak_mb=max(one.peak_mb for one in results),
-        )
-
     def _do(
         self, kind: TaskKind, given: Mapping[str, Any], share: float, *, keep: bool = False
     ) -> Finished:
         left = self.press.closing.left
         seconds = share * left if math.isfinite(left) else None
         return self.press.do(self.press.dispatch.make(kind, given, seconds, keep=keep))
+
+
+def _members_of(ensemble: Ensemble, fitted: Mapping[str, Finished]) -> EnsembleMembers:
+    """Return the fitted members of an ensemble."""
+    fits = [fitted[one.evaluation.key] for one in ensemble.members]
+    results = [FinalFitResult.from_json(one.result) for one in fits]
+    return EnsembleMembers(
+        names=tuple(one.name for one in ensemble.members),
+        weights=tuple(one.weight for one in ensemble.members),
+        contents=tuple(_content(one) for one in fits),
+        fit_seconds=sum(one.fit_seconds for one in results),
+        peak_mb=max(one.peak_mb for one in results),
+    )
 
 
 def room_for_members(prepared: Preparation, refit: Refit, ensemble: Ensemble) -> dict[int, float]:
