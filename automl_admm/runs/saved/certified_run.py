@@ -12,20 +12,15 @@ from typing import Any
 import numpy as np
 
 from automl_admm.certify.certificate import read_certificate
-from automl_admm.constraints.dry_run import columns_of, meet_data
+from automl_admm.constraints.dry_run import meet_data
 from automl_admm.constraints.fitted_groups import say_other_groups
-from automl_admm.core.errors import DataError, Remedy, StoreError
+from automl_admm.core.errors import Remedy, StoreError
 from automl_admm.core.evidence import Evidence, Timing
 from automl_admm.core.read_only import own_frame
 from automl_admm.core.returned_evidence import as_evidence
-from automl_admm.data.columns import check_columns, quantities_of, refuse_in_target
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.fingerprints import Hashes, fingerprint_rows
-from automl_admm.data.ingest.answers import PLAIN, read_answer, read_sensitive, read_target
-from automl_admm.data.ingest.applying import TakenIn, take_in
-from automl_admm.data.ingest.records import ANSWERS, Ingest, read_ingest
-from automl_admm.data.row_roles import NAMES, RoleColumns
-from automl_admm.data.sensitive import known_columns
+from automl_admm.data.ingest.records import read_ingest
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.build import predict_scores
 from automl_admm.pipelines.predictions.checks import turn
@@ -33,17 +28,11 @@ from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.predictions.wrappers import Numbered
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.foreign_calls import measured_by
-from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint
-from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
-from automl_admm.runs.gone_plugins import telling_gone_plugins
-from automl_admm.runs.prepare.assembly import resolve_constraints
 from automl_admm.runs.prepare.set_aside import CALLS, trial_rows
-from automl_admm.runs.saved.label_numbers import number_labels
+from automl_admm.runs.saved.rows_of_run import RunRows
 from automl_admm.runs.session.model_run import read_run_of_model
-from automl_admm.runs.session.written_limits import limit_as_text, with_its_groups
-from automl_admm.store.file_schemas import OF_RUN
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder
 
@@ -78,139 +67,15 @@ class RowsAside:
 
 
 @dataclass(frozen=True)
-class CertifiedRun:
-    """The files of a run: its `run.json`, the manifest of its model, its rows set aside.
+class CertifiedRun(RunRows):
+    """A run with a certificate: its limits, and the rows set aside for it."""
 
-    `data` names the table that stands beside it in messages, and `place` the place of its rows,
-    given their numbers in it.
-    """
-
-    folder: RunFolder
-    content: Mapping[str, Any]
-    manifest: Mapping[str, Any]
     aside: RowsAside
-    pipeline: Any
-    data: str
-    place: Place = row_of
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """The request, resolved."""
-        return dict(self.content["settings"])
 
     @property
     def risk(self) -> float:
         """The total risk of all looks at its data."""
         return 1.0 - float(self.settings["certify"])
-
-    def table(self, frame: Any) -> Table:
-        """Rows as the search's own: features by name, the target as numbers, sensitive columns.
-
-        The index of the frame has the numbers of the rows in the table of the user.
-        """
-        settings = self.settings
-        if settings["target"] is None:
-            raise StoreError(
-                f"'{self.folder.path}' does not say which column is the target: its y had no name.",
-                hint="Fit again with a y that has one, such as pandas.Series(y, name='target').",
-            )
-        roles = self.roles
-        for name in [settings["target"], *settings["sensitive"], *roles.values()]:
-            if name not in frame.columns:
-                raise DataError(f"{self.data} has no column '{name}', which the run was told of.")
-        place, frame = _places_by_index(self.place, frame.index), frame.reset_index(drop=True)
-        y, classes = self._target(frame[settings["target"]], place), None
-        if self.manifest["classes"] is not None:
-            classes, y = self._classes(y, place)
-        taken = self.taken_in(frame, place)
-        wanted = columns_of(self.limits())
-        sensitive = frame[settings["sensitive"]] if settings["sensitive"] else None
-        sensitive = read_sensitive(sensitive, self._answers, place)
-        known = known_columns(sensitive, taken.for_limits(), wanted)
-        return Table(taken.made, y, classes, known, self._columns(frame).read())
-
-    def for_limits(self, frame: Any) -> Any:
-        """Return the rows with all numbers in text as numbers, as limits see them."""
-        seen = self.taken_in(frame).for_limits()
-        read = read_sensitive(frame, self._answers).copy(deep=False)
-        for name in seen.columns:
-            read[name] = seen[name]
-        return read
-
-    def _target(self, column: Any, place: Place) -> Any:
-        """Return the values of the target; raise on the first row without one, or no number."""
-        refuse_in_target(column.isna(), f"the target '{column.name}' is missing", place)
-        values = read_target(column, self._answers, place).to_numpy()
-        if self.manifest["classes"] is not None:
-            return values
-        return quantities_of(values, f"the target '{column.name}'", place)
-
-    def taken_in(self, frame: Any, place: Place = row_of) -> TakenIn:
-        """The features of rows, and the table that the model is given."""
-        ingest, columns = read_ingest(self.manifest), self.manifest["columns"]
-        if ingest is None:
-            X = check_columns(frame, columns)
-            return TakenIn(X, X, Ingest())
-        # A limit may compare groups by a column that the model is not given.
-        left = [name for name in ingest.by_name() if name not in columns and name in frame.columns]
-        return take_in(check_columns(frame, [*columns, *left]), ingest, place)
-
-    @property
-    def roles(self) -> dict[str, str]:
-        """The names of columns with weights, groups or times, by their role."""
-        known = {role: self.settings.get(role) for role in NAMES}
-        return {role: name for role, name in known.items() if name is not None}
-
-    def counted(self, frame: Any) -> Any:
-        """Return the rows with a weight above 0: the run left out the others.
-
-        They keep their index.
-        """
-        if self.roles.get("weight") not in frame.columns:
-            return frame
-        mask = self._columns(frame).counted()
-        return frame if mask is None else frame[mask]
-
-    def _columns(self, frame: Any) -> RoleColumns:
-        known = {r: frame[n].reset_index(drop=True) for r, n in self.roles.items() if n in frame}
-        if "weight" in known:
-            known["weight"] = read_answer(known["weight"], self._answers)
-        return RoleColumns(**known)
-
-    @property
-    def _answers(self) -> Ingest:
-        """The readings of numbers in text in the columns that are no features."""
-        return read_ingest(self.manifest, ANSWERS) or PLAIN
-
-    def _classes(self, labels: Any, place: Place) -> tuple[Any, Any]:
-        """The labels of the classes, the positive one last, and the number of each row's."""
-        names, positive = list(self.manifest["classes"]), self.manifest.get("positive")
-        if positive is not None and positive not in names:
-            reason = f"'{self.folder.model_manifest}' has no class '{positive}' to be positive."
-            raise StoreError(reason)
-        classes = np.asarray(self.pipeline.classes_)
-        numbers = number_labels(labels, names, self.settings["target"], place)
-        if len(names) == 2 and positive == names[0]:
-            return classes[::-1], 1 - numbers
-        return classes, numbers
-
-    def limits(self) -> tuple[Constraint, ...]:
-        """Return its limits, measured by the installed functions of their names."""
-        config = RunConfig(
-            constraints=tuple(map(limit_as_text, self.settings["limits"])),
-            cost=self.settings.get("cost"),
-            column_cost=self.settings.get("column_cost"),
-        )
-        items = self.settings["limits"]
-        with telling_gone_plugins(self.content):
-            found = resolve_constraints(config, load_plugins(quietly=True))
-        try:
-            return tuple(map(with_its_groups, found, items))
-        except ValueError as problem:
-            told_by = (
-                self.folder.model_manifest if OF_RUN in self.manifest else self.folder.settings
-            )
-            raise StoreError(f"'{told_by}' is damaged: {problem}.", hint=RESTORE) from problem
 
     def other_groups(self, table: Table) -> tuple[str, ...]:
         """Say which groups of these rows are new, and which of the run are not among them.
@@ -301,7 +166,7 @@ def read_certified(folder: RunFolder, data: str, place: Place = row_of) -> Certi
             hint=Remedy("Fit with {certify=0.95} to get one."),
         )
     aside = read_rows_aside(folder)
-    return CertifiedRun(folder, content, manifest, aside, load_model(folder), data, place)
+    return CertifiedRun(folder, content, manifest, load_model(folder), data, place, aside)
 
 
 def read_rows_aside(folder: RunFolder) -> RowsAside:
@@ -325,10 +190,6 @@ def read_rows_aside(folder: RunFolder) -> RowsAside:
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         reason = f"it has no {problem}" if isinstance(problem, KeyError) else str(problem)
         raise StoreError(f"'{folder.rows_set_aside}' cannot be read: {reason}.") from problem
-
-
-def _places_by_index(place: Place, index: Any) -> Place:
-    return lambda number: place(int(index[number]))
 
 
 def _read_hashes(path: Path) -> Hashes | None:

@@ -124,7 +124,7 @@ def open_run(
     target = content["settings"]["target"]
     if is_labelled and target is not None and target not in frame.columns:
         raise DataError(f"{data} has no column '{target}', which the run predicts.")
-    return CertifiedRun(folder, content, manifest, NOTHING_ASIDE, load_model(folder), data, place)
+    return CertifiedRun(folder, content, manifest, load_model(folder), data, place, NOTHING_ASIDE)
 
 
 def metric_of(run: CertifiedRun, table: Table) -> Metric:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -152,9 +152,7 @@ def _known(run: CertifiedRun, table: Table) -> int | None:
     aside = _aside(run)
     if aside is None or not run.folder.row_hashes.exists():
         return None
-    hashes = CertifiedRun(
-        run.folder, run.content, run.manifest, aside, run.pipeline, run.data
-    ).hashes()
+    hashes = replace(run, aside=aside).hashes()
     learned = np.ones(aside.rows, dtype=bool)
     learned[list(aside.places)] = False
     return None if hashes is None else int(np.isin(hash_table(table), hashes[learned]).sum())

@@ -1,0 +1,164 @@
+"""Rows as a finished run saw them: its columns, its target, its roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from automl_admm.constraints.dry_run import columns_of
+from automl_admm.core.errors import DataError, StoreError
+from automl_admm.data.columns import check_columns, quantities_of, refuse_in_target
+from automl_admm.data.conforming import Place, row_of
+from automl_admm.data.ingest.answers import PLAIN, read_answer, read_sensitive, read_target
+from automl_admm.data.ingest.applying import TakenIn, take_in
+from automl_admm.data.ingest.records import ANSWERS, Ingest, read_ingest
+from automl_admm.data.row_roles import NAMES, RoleColumns
+from automl_admm.data.sensitive import known_columns
+from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.plugins.records import Constraint
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.gone_plugins import telling_gone_plugins
+from automl_admm.runs.prepare.assembly import resolve_constraints
+from automl_admm.runs.saved.label_numbers import number_labels
+from automl_admm.runs.session.written_limits import limit_as_text, with_its_groups
+from automl_admm.store.file_schemas import OF_RUN
+from automl_admm.store.json_content import RESTORE
+from automl_admm.store.run_folder import RunFolder
+
+
+@dataclass(frozen=True)
+class RunRows:
+    """The files of a run, which say how it saw rows: its `run.json`, its model and the manifest.
+
+    `data` names the table that stands beside it in messages, and `place` the place of its rows,
+    given their numbers in it.
+    """
+
+    folder: RunFolder
+    content: Mapping[str, Any]
+    manifest: Mapping[str, Any]
+    pipeline: Any
+    data: str
+    place: Place
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The request, resolved."""
+        return dict(self.content["settings"])
+
+    def table(self, frame: Any) -> Table:
+        """Rows as the search's own: features by name, the target as numbers, sensitive columns.
+
+        The index of the frame has the numbers of the rows in the table of the user.
+        """
+        settings = self.settings
+        if settings["target"] is None:
+            raise StoreError(
+                f"'{self.folder.path}' does not say which column is the target: its y had no name.",
+                hint="Fit again with a y that has one, such as pandas.Series(y, name='target').",
+            )
+        roles = self.roles
+        for name in [settings["target"], *settings["sensitive"], *roles.values()]:
+            if name not in frame.columns:
+                raise DataError(f"{self.data} has no column '{name}', which the run was told of.")
+        place, frame = _places_by_index(self.place, frame.index), frame.reset_index(drop=True)
+        y, classes = self._target(frame[settings["target"]], place), None
+        if self.manifest["classes"] is not None:
+            classes, y = self._classes(y, place)
+        taken = self.taken_in(frame, place)
+        wanted = columns_of(self.limits())
+        sensitive = frame[settings["sensitive"]] if settings["sensitive"] else None
+        sensitive = read_sensitive(sensitive, self._answers, place)
+        known = known_columns(sensitive, taken.for_limits(), wanted)
+        return Table(taken.made, y, classes, known, self._columns(frame).read())
+
+    def for_limits(self, frame: Any) -> Any:
+        """Return the rows with all numbers in text as numbers, as limits see them."""
+        seen = self.taken_in(frame).for_limits()
+        read = read_sensitive(frame, self._answers).copy(deep=False)
+        for name in seen.columns:
+            read[name] = seen[name]
+        return read
+
+    def _target(self, column: Any, place: Place) -> Any:
+        """Return the values of the target; raise on the first row without one, or no number."""
+        refuse_in_target(column.isna(), f"the target '{column.name}' is missing", place)
+        values = read_target(column, self._answers, place).to_numpy()
+        if self.manifest["classes"] is not None:
+            return values
+        return quantities_of(values, f"the target '{column.name}'", place)
+
+    def taken_in(self, frame: Any, place: Place = row_of) -> TakenIn:
+        """The features of rows, and the table that the model is given."""
+        ingest, columns = read_ingest(self.manifest), self.manifest["columns"]
+        if ingest is None:
+            X = check_columns(frame, columns)
+            return TakenIn(X, X, Ingest())
+        # A limit may compare groups by a column that the model is not given.
+        left = [name for name in ingest.by_name() if name not in columns and name in frame.columns]
+        return take_in(check_columns(frame, [*columns, *left]), ingest, place)
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The names of columns with weights, groups or times, by their role."""
+        known = {role: self.settings.get(role) for role in NAMES}
+        return {role: name for role, name in known.items() if name is not None}
+
+    def counted(self, frame: Any) -> Any:
+        """Return the rows with a weight above 0: the run left out the others.
+
+        They keep their index.
+        """
+        if self.roles.get("weight") not in frame.columns:
+            return frame
+        mask = self._columns(frame).counted()
+        return frame if mask is None else frame[mask]
+
+    def _columns(self, frame: Any) -> RoleColumns:
+        known = {r: frame[n].reset_index(drop=True) for r, n in self.roles.items() if n in frame}
+        if "weight" in known:
+            known["weight"] = read_answer(known["weight"], self._answers)
+        return RoleColumns(**known)
+
+    @property
+    def _answers(self) -> Ingest:
+        """The readings of numbers in text in the columns that are no features."""
+        return read_ingest(self.manifest, ANSWERS) or PLAIN
+
+    def _classes(self, labels: Any, place: Place) -> tuple[Any, Any]:
+        """The labels of the classes, the positive one last, and the number of each row's."""
+        names, positive = list(self.manifest["classes"]), self.manifest.get("positive")
+        if positive is not None and positive not in names:
+            reason = f"'{self.folder.model_manifest}' has no class '{positive}' to be positive."
+            raise StoreError(reason)
+        classes = np.asarray(self.pipeline.classes_)
+        numbers = number_labels(labels, names, self.settings["target"], place)
+        if len(names) == 2 and positive == names[0]:
+            return classes[::-1], 1 - numbers
+        return classes, numbers
+
+    def limits(self) -> tuple[Constraint, ...]:
+        """Return its limits, measured by the installed functions of their names."""
+        config = RunConfig(
+            constraints=tuple(map(limit_as_text, self.settings["limits"])),
+            cost=self.settings.get("cost"),
+            column_cost=self.settings.get("column_cost"),
+        )
+        items = self.settings["limits"]
+        with telling_gone_plugins(self.content):
+            found = resolve_constraints(config, load_plugins(quietly=True))
+        try:
+            return tuple(map(with_its_groups, found, items))
+        except ValueError as problem:
+            told_by = (
+                self.folder.model_manifest if OF_RUN in self.manifest else self.folder.settings
+            )
+            raise StoreError(f"'{told_by}' is damaged: {problem}.", hint=RESTORE) from problem
+
+
+def _places_by_index(place: Place, index: Any) -> Place:
+    return lambda number: place(int(index[number]))
