@@ -73,6 +73,8 @@ def with_columns(frame: Any, columns: Sequence[Any]) -> Any:
     """Replace all columns at once: one by one is slow in wide frames, and pandas warns of it."""
     import pandas as pd
 
+    if not columns:
+        return frame.copy(deep=False)
     joined = pd.concat(columns, axis=1)
     joined.columns = frame.columns
     return joined

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm.data.plain_types import exact_whole, plain_column, plain_missing
+from automl_admm.data.plain_types import exact_whole, plain_column, plain_missing, with_columns
 
 LARGE = 2**53 + 1
 
@@ -68,3 +68,7 @@ def test_whole_numbers_beside_gaps_stay_if_floats_run_them_together(dtype):
 )
 def test_forms_that_keep_all_digits_of_a_whole_number(value, whole):
     assert exact_whole(value) == whole
+
+
+def test_a_table_without_columns_stays_one():
+    assert with_columns(pd.DataFrame(), []).shape == (0, 0)
