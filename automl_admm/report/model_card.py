@@ -26,7 +26,7 @@ from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView
 from automl_admm.runs.finish.decision_summary import say_undecided
 from automl_admm.runs.finish.model_versions import behind_model
-from automl_admm.store.run_folder import write_output
+from automl_admm.store.output_files import write_output
 
 # With a backslash before it each of these signs is no markup.
 # All others stand as they are, for a card is read as a file, too: a hyphen is markup only at the

@@ -10,7 +10,8 @@ from automl_admm.report.content import encode
 from automl_admm.report.page import Measured, draw_page, measure_all
 from automl_admm.report.rows.given import RowsAsked
 from automl_admm.report.view import RunView, read_view
-from automl_admm.store.run_folder import write_output
+from automl_admm.store.output_files import write_output
+from automl_admm.store.own_files import refuse_input, refuse_own_file
 
 PAGE = "report.html"
 
@@ -43,18 +44,22 @@ def write_report(
     Each file is there whole or not at all.
     """
     places = places_of(run, page)
+    for place in places:
+        refuse_input(place, None if asked is None else asked.source)
     put_report(make_report(run, asked), places)
     return places
 
 
 def places_of(run: Path, page: Path | None) -> tuple[Path, Path]:
-    """Return the paths of the page and of its numbers."""
+    """Return the paths of the page and of its numbers, neither of them a file of a run."""
     page = run / PAGE if page is None else page
     numbers = page.with_suffix(".json")
     if numbers == page:
         raise ConfigurationError(
             f"'{page}' is the name of the numbers, not of the page.", hint="End it with .html."
         )
+    for place in (page, numbers):
+        refuse_own_file(place)
     return page, numbers
 
 

@@ -1,4 +1,4 @@
-"""Output of a user that is written piece by piece: whole at its place, or not there at all."""
+"""Output of a user: whole at its place, or not there at all; never in place of a file of a run."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from pathlib import Path
 from typing import BinaryIO
 
 from automl_admm.core.errors import NO_ROOM, DiskFullError, StoreError
-from automl_admm.store.run_folder import sync_folder
+from automl_admm.store.own_files import refuse_own_file
+from automl_admm.store.run_folder import sync_folder, write_atomically
 
 
 @contextmanager
 def open_output(path: Path) -> Iterator[BinaryIO]:
     """Open a file that appears under its name when all is written, and not if anything fails.
 
-    A link stays a link: its target is written. A device or a pipe is given all at the end.
+    A link stays a link: its target is written. A device or a pipe is given all at the end. A file
+    of a run is refused.
     """
+    refuse_own_file(path)
     target = path.resolve()
     try:
         if target.exists() and not target.is_file():
@@ -33,6 +36,25 @@ def open_output(path: Path) -> Iterator[BinaryIO]:
     except OSError as problem:
         if problem.errno in NO_ROOM:
             raise DiskFullError(f"no room left for '{path}'.", hint="Write elsewhere.") from problem
+        raise StoreError(f"'{path}' cannot be written: {problem.strerror}.") from problem
+
+
+def write_output(path: Path, content: bytes) -> None:
+    """Write output of a user: whole or not at all, or into a device or pipe of this name.
+
+    A link stays a link: its target is written. A file of a run is refused.
+    """
+    refuse_own_file(path)
+    target = path.resolve()
+    if not target.exists() or target.is_file():
+        write_atomically(target, content)
+        return
+    try:
+        with target.open("wb") as stream:
+            stream.write(content)
+    except OSError as problem:
+        if problem.errno in NO_ROOM:
+            raise DiskFullError(f"no room left in '{path}'.", hint="Write elsewhere.") from problem
         raise StoreError(f"'{path}' cannot be written: {problem.strerror}.") from problem
 
 

@@ -85,6 +85,16 @@ class RunFolder:
         return self.path / "looks.json"
 
     @property
+    def study(self) -> Path:
+        """The settings of a Study, which has a folder of its own."""
+        return self.path / "study.json"
+
+    @property
+    def asks(self) -> Path:
+        """The questions of a Study: a line of JSON for each."""
+        return self.path / "asks.jsonl"
+
+    @property
     def predictions(self) -> Path:
         """Out-of-fold predictions, one file an evaluation."""
         return self.path / "predictions"
@@ -129,7 +139,7 @@ class RunFolder:
         hint = "Name the folder that `automl-admm fit` printed."
         if path == self.settings and self._has_telling_model():
             hint = "A model alone is for predict, evaluate, monitor and verify: name its run."
-        if path == self.settings and (self.path / "study.json").exists():
+        if path == self.settings and self.study.exists():
             hint = "It is the folder of a Study: open it with Study.load."
         return StoreError(f"'{self.path}' holds no {path.name}.", hint=hint)
 
@@ -207,24 +217,6 @@ def write_atomically(path: Path, content: bytes) -> None:
             raise DiskFullError(
                 f"no room left for '{path}'.", hint="Free some and go on."
             ) from problem
-        raise StoreError(f"'{path}' cannot be written: {problem.strerror}.") from problem
-
-
-def write_output(path: Path, content: bytes) -> None:
-    """Write output of a user: whole or not at all, or into a device or pipe of this name.
-
-    A link stays a link: its target is written.
-    """
-    target = path.resolve()
-    if not target.exists() or target.is_file():
-        write_atomically(target, content)
-        return
-    try:
-        with target.open("wb") as stream:
-            stream.write(content)
-    except OSError as problem:
-        if problem.errno in NO_ROOM:
-            raise DiskFullError(f"no room left in '{path}'.", hint="Write elsewhere.") from problem
         raise StoreError(f"'{path}' cannot be written: {problem.strerror}.") from problem
 
 

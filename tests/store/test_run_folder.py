@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from automl_admm.core.errors import DiskFullError, StoreError
-from automl_admm.store.run_folder import RunFolder, write_json, write_output
+from automl_admm.store.output_files import write_output
+from automl_admm.store.run_folder import RunFolder, write_json
 
 
 def test_a_link_stays_a_link_and_its_file_is_written(tmp_path: Path) -> None:

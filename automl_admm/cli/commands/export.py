@@ -16,7 +16,9 @@ from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.runs.saved.exporting import export
 from automl_admm.runs.saved.onnx_file import check_onnx, convert, has_truth_values
 from automl_admm.runs.session.model_run import read_run_of_model
-from automl_admm.store.run_folder import RunFolder, write_output
+from automl_admm.store.output_files import write_output
+from automl_admm.store.own_files import refuse_input, refuse_own_file
+from automl_admm.store.run_folder import RunFolder
 
 
 @click.command("export")
@@ -56,11 +58,15 @@ def command(run: Path, onnx: Path | None, data: Path | None, to: str | None) -> 
 
 
 def _write_onnx(folder: RunFolder, onnx: Path, data: Path | None) -> None:
+    refuse_own_file(onnx)
+    refuse_input(onnx, data)
     check_onnx()
+    source = _rows(folder, data)
+    refuse_input(onnx, source)
     with unprinted():
         model = load_model(folder)
         manifest = folder.read(folder.model_manifest)
-        rows = TrainedRows.of_model(manifest).read(_rows(folder, data))
+        rows = TrainedRows.of_model(manifest).read(source)
         found = convert(model, rows, manifest)
     warn_of_model(folder, manifest)
     write_output(onnx, found.content)

@@ -24,6 +24,7 @@ from automl_admm.plugins.loading import Plugins
 from automl_admm.plugins.records import TASKS, LearningTask
 from automl_admm.progress.visible_text import in_a_line
 from automl_admm.runs.prepare.suggestions import tell_left_out
+from automl_admm.store.own_files import refuse_input, refuse_own_file
 
 FILE = click.argument("source", metavar="FILE")
 TASK = click.option(
@@ -100,6 +101,8 @@ def show_command(source: str, task: LearningTask | None, max_depth: int, svg: Pa
     if svg is None:
         plain_console().print(draw_tree(served.pipelines.shape, title))
         return
+    refuse_own_file(svg)
+    refuse_input(svg, Path(source))
     try:
         svg.write_text(draw_svg(served.pipelines.shape, title), encoding="utf-8")
     except OSError as problem:

@@ -26,7 +26,8 @@ from automl_admm.runs.session.model_run import of_other_session, say_earlier
 from automl_admm.runs.session.run_log import Log, read_log
 from automl_admm.runs.standings import Standing, standings
 from automl_admm.store.export import csv_line, finite_only
-from automl_admm.store.run_folder import RunFolder, write_output
+from automl_admm.store.output_files import write_output
+from automl_admm.store.run_folder import RunFolder
 
 ON_SCREEN = 20
 

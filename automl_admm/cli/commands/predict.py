@@ -41,6 +41,7 @@ from automl_admm.runs.finish.model_file import load_model, read_rows, rows_for_t
 from automl_admm.runs.finish.model_mark import tell_mark
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.store.output_files import open_output
+from automl_admm.store.own_files import refuse_input, refuse_own_file
 from automl_admm.store.run_folder import RunFolder
 
 BLOCK = 1 << 20
@@ -97,8 +98,9 @@ def command(
     if (intervals is None) != (calibrate is None):
         raise ConfigurationError("intervals need both --intervals SHARE and --calibrate FILE.")
     if output is not None:
+        refuse_own_file(output)
         _check_output(output)
-        _check_apart(output, data)
+        refuse_input(output, data, calibrate)
     folder = RunFolder(run)
     # stdout is for the predictions: what a model prints while it is loaded does not belong there.
     with unprinted():
@@ -211,13 +213,6 @@ def _with_kept(predictions: Any, kept: Any) -> Any:
             f"'{twice[0]}' is a column of the predictions, too.", hint="Rename it in DATA."
         )
     return pd.concat([kept, predictions], axis=1)
-
-
-def _check_apart(output: Path, data: Path) -> None:
-    if output.exists() and data.exists() and output.samefile(data):
-        raise ConfigurationError(
-            f"'{output}' holds the rows to predict, and would be lost.", hint="Name another file."
-        )
 
 
 # Asked before the model is loaded: that takes seconds, and the predictions may take longer.

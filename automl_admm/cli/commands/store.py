@@ -13,9 +13,10 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.messages import say_count
 from automl_admm.runs.session.run_log import read_evaluations, read_log
 from automl_admm.store.export import to_csv, to_jsonl
+from automl_admm.store.output_files import write_output
 from automl_admm.store.rescue.checking import check
 from automl_admm.store.rescue.repair import Repaired, repair
-from automl_admm.store.run_folder import RunFolder, write_output
+from automl_admm.store.run_folder import RunFolder
 
 RUN = click.argument("run", metavar="DIR", type=click.Path(path_type=Path))
 FORMATS = {"csv": to_csv, "jsonl": to_jsonl}

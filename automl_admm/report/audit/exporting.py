@@ -8,7 +8,7 @@ from automl_admm.core.run import SavedRun
 from automl_admm.report.audit.page import draw
 from automl_admm.report.audit.statement import canonical, make_statement
 from automl_admm.report.exported import folder_for, view_of
-from automl_admm.store.run_folder import write_output
+from automl_admm.store.output_files import write_output
 
 PAGE, STATEMENT_FILE = "certificate.html", "statement.json"
 
