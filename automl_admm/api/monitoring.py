@@ -24,9 +24,9 @@ def monitor(
     """Look at rows that arrived since the last look at the model of a run folder.
 
     If the rows have the target, the limits of the run are tested on all labelled rows of all looks,
-    and on those of this look alone; without it only shifts are looked for, and a `LimitWarning`
-    says that no limit was tested. The look is written into the folder, where `automl-admm monitor`
-    counts it, too.
+    and on those of this look alone; without it only shifts are looked for. A `LimitWarning` says
+    that no limit was tested, or that the folder has another model than before. The look is written
+    into the folder, where `automl-admm monitor` counts it, too.
 
     Parameters
     ----------
@@ -51,6 +51,7 @@ def monitor(
     found = look_at(
         folder, given.frame, given.title, given.place, reference=known, confidence=confidence
     )
-    if found.untested is not None:
-        warnings.warn(found.untested, LimitWarning, stacklevel=2)
+    for told in (found.untested, found.anew):
+        if told is not None:
+            warnings.warn(told, LimitWarning, stacklevel=2)
     return found

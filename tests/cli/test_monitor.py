@@ -165,6 +165,40 @@ def test_a_look_that_is_damaged_or_of_another_model_is_not_counted_silently(
         assert "look-0001.json' cannot be read" in done.err
 
 
+def test_the_reference_of_another_model_is_not_compared(run: Run, folder: Path) -> None:
+    look(run, "1.csv", "--reference", "old.csv")
+    rows = people(600, 0, wrong=0.2)
+    rows["buys"] = np.where(rows["age"] > 30, "yes", rows["buys"])
+    rows.to_csv("turned.csv", index=False)
+    done = run("resume", "RUN", "turned.csv", "--allow-changed", "--max-evaluations", "4", "-q")
+    assert done.code == 0, done.err
+    done = run("monitor", "RUN", "2.csv")
+    assert "another model than at earlier looks" in done.err
+    assert "SHIFTED" not in done.out
+    assert "shifts: not looked for" in done.out
+    with pytest.warns(LimitWarning, match="another model"):
+        found = monitor("RUN", "3.csv")
+    assert (found.has_reference, found.shifted) == (False, ())
+    people(200, 9).drop(columns="buys").to_csv("later.csv", index=False)
+    told = look(run, "later.csv", "--reference", "turned.csv")
+    assert (told["has_reference"], told["anew"]) == (True, None)
+
+
+def test_a_reference_of_an_older_version_is_of_the_model_of_all_looks(
+    run: Run, folder: Path
+) -> None:
+    look(run, "1.csv", "--reference", "old.csv")
+    path = folder / "RUN" / "monitoring" / "reference.json"
+    content = json.loads(path.read_text())
+    del content["model_sha256"]
+    path.write_text(json.dumps(content))
+    told = look(run, "2.csv")
+    assert (told["has_reference"], told["anew"]) == (True, None)
+    first = path.with_name("look-0001.json")
+    first.write_text(json.dumps(json.loads(first.read_text()) | {"model_sha256": "another"}))
+    assert not look(run, "3.csv")["has_reference"]
+
+
 @pytest.mark.parametrize("form", ["frame", "typed frame", "csv", "parquet"])
 def test_python_and_the_command_share_their_looks_whatever_the_form(
     run: Run, folder: Path, form: str

@@ -84,6 +84,8 @@ def command(
 def _tell(found: Monitored) -> None:
     rows = say_count(found.rows, "row")
     say(f"look {found.look}: {rows}, {found.pooled_rows} labelled in all looks")
+    if found.anew:
+        say(f"warning: {found.anew}", err=True)
     if found.doubt:
         say(f"warning: {found.doubt}", err=True)
     if found.repeated:

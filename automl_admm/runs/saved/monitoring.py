@@ -57,7 +57,8 @@ class Monitored:
 
     `doubt` is a sentence if the model learned, or may have learned, from some of the rows. `groups`
     tells groups that are new, or not among the rows. `untested` says
-    why limits on decisions and the like were not tested.
+    why limits on decisions and the like were not tested; `anew` is a sentence if earlier looks or
+    their reference were at another model, and count no more.
     """
 
     look: int
@@ -73,6 +74,7 @@ class Monitored:
     has_reference: bool
     groups: tuple[str, ...] = ()
     untested: str | None = None
+    anew: str | None = None
 
     @property
     def broken(self) -> tuple[Watched, ...]:
@@ -164,7 +166,7 @@ class _Watched:
             for one in self.run.limits()
             if str(one.limit) in lots
         )
-        kept = self._reference(reference)
+        kept, is_others = self._reference(reference)
         shifts = self._shifts(frame, kept)
         before: Counter[int] = sum((look.hashes for look in self.same), Counter())
         found = Monitored(
@@ -181,6 +183,7 @@ class _Watched:
             has_reference=bool(kept),
             groups=() if table is None else self.run.other_groups(table),
             untested=self._untested(target) if table is None else None,
+            anew=self._anew(is_others=is_others),
         )
         self._write(found, hashes, lots)
         return found
@@ -241,18 +244,39 @@ class _Watched:
         except ValueError:  # a number alone, or another range
             return lot
 
-    def _reference(self, given: Any) -> dict[str, Summary]:
-        """Return the counts of the reference, kept from an earlier look or made of rows given."""
+    def _anew(self, *, is_others: bool) -> str | None:
+        """Say that looks, or the kept reference, were at another model."""
+        if not is_others and (self.same or not self.looks):
+            return None
+        lost = "; give --reference FILE again to look for shifts" if is_others else ""
+        return (
+            f"'{self.run.folder.path}' has another model than at earlier looks: rows and shifts "
+            f"are counted from here on{lost}."
+        )
+
+    def _reference(self, given: Any) -> tuple[dict[str, Summary], bool]:
+        """Return the counts of the reference, kept or made of rows given; True if others' are left.
+
+        Counts of another model's predictions are not those of this one.
+        """
         path = self._folder() / "reference.json"
         if given is None:
-            if not path.exists():
-                return {}
-            return {name: Summary.of_json(one) for name, one in _read(path)["columns"].items()}
+            content = _read(path) if path.exists() else {"columns": {}}
+            if self._is_of_another(content):
+                return {}, True
+            return {name: Summary.of_json(one) for name, one in content["columns"].items()}, False
         columns = self._columns(given.reset_index(drop=True))
         made = {name: summarize(column) for name, column in columns}
-        content = {name: summary.as_json() for name, summary in made.items()}
-        write_json(path, {"schema_version": SCHEMA, "rows": len(given), "columns": content})
-        return made
+        counts = {name: summary.as_json() for name, summary in made.items()}
+        content = {"schema_version": SCHEMA, "model_sha256": self.model, "rows": len(given)}
+        write_json(path, {**content, "columns": counts})
+        return made, False
+
+    def _is_of_another(self, reference: Mapping[str, Any]) -> bool:
+        """Return True for counts of another model; older versions tell it by their looks alone."""
+        if "model_sha256" in reference:
+            return bool(reference["model_sha256"] != self.model)
+        return bool(reference["columns"]) and len(self.same) < len(self.looks)
 
     def _shifts(self, frame: Any, reference: Mapping[str, Summary]) -> tuple[Shift, ...]:
         if not reference:
