@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from automl_admm.certify.bounds.row_counts import smallest, stretch
 from automl_admm.certify.plan.power import expected_bounds, half_width, most_events, rows_needed
@@ -50,13 +51,14 @@ def plan(
     risk: float,
     *,
     fraction: float | None = None,
+    least: float = 0.0,
     approximate_allowed: bool = True,
 ) -> RowPlan:
     """Plan the share of rows to set aside, and name the limits it is too small for.
 
     The default `fraction` is the smallest with 80 % power for models as near to every limit as it
-    is aimed at, but 40 % at most. Limits that no number of rows certifies do not count. A fraction
-    is too small if a model halfway to the limit has less power.
+    is aimed at, but `least` at least and 40 % at most. Limits that no number of rows certifies do
+    not count. A fraction is too small if a model halfway to the limit has less power.
     """
     needed = [
         _fraction_needed(demand, HALFWAY, risk, approximate_allowed=approximate_allowed)
@@ -65,16 +67,16 @@ def plan(
     if fraction is None:
         wanted = [
             _fraction_needed(demand, demand.aimed, risk, approximate_allowed=approximate_allowed)
-            for demand, least in zip(demands, needed, strict=True)
-            if math.isfinite(least)
+            for demand, share in zip(demands, needed, strict=True)
+            if math.isfinite(share)
         ]
         largest = max(wanted, default=0.0)
         # Rounded upwards: the planned power must not be lost in the third digit.
-        fraction = math.ceil(min(LARGEST_FRACTION, largest) * 1000) / 1000
+        fraction = max(least, math.ceil(min(LARGEST_FRACTION, largest) * 1000) / 1000)
     said = [
         _shortfall(demand, fraction, risk, approximate_allowed=approximate_allowed)
-        for demand, least in zip(demands, needed, strict=True)
-        if least > fraction
+        for demand, share in zip(demands, needed, strict=True)
+        if share > fraction
     ]
     return RowPlan(fraction, tuple(said), tuple(one for one in said if one.startswith(IMPOSSIBLE)))
 
@@ -94,7 +96,8 @@ def _fraction_needed(
 ) -> float:
     """Return the share of the rows to certify a model so near to the limit; infinite if none does.
 
-    Facts and calls take no rows.
+    Facts and calls take no rows. It is 1 where only a model without an error has enough in any
+    table.
     """
     limit, evidence, cell = demand.limit, demand.evidence, smallest(demand.evidence)
     risk = demand.risk or risk
@@ -103,9 +106,11 @@ def _fraction_needed(
     known = expected_bounds(evidence, risk, approximate_allowed=approximate_allowed) is not None
     if not known or cell is None:
         return math.inf
-    truth = _at(limit, aimed)
-    rows = rows_needed(evidence, limit, truth, risk, approximate_allowed=approximate_allowed)
-    return math.inf if rows is None else rows / cell.rows
+    needed = partial(rows_needed, evidence, limit, approximate_allowed=approximate_allowed)
+    rows = needed(_at(limit, aimed), risk)
+    if rows is None:
+        return math.inf if needed(_at(limit, 0.0), risk) is None else 1.0
+    return rows / cell.rows
 
 
 def _at(limit: Limit, share: float) -> float:

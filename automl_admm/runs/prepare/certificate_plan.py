@@ -20,6 +20,7 @@ from automl_admm.runs.prepare.set_aside import (
     Question,
     aim,
     alike_rows,
+    at_look,
     default_ledger,
     find_out_of_reach,
     plan_aside,
@@ -38,6 +39,15 @@ def aims_of(
     if aside is None or question is None:
         return tuple(constraint.limit for constraint in constraints)
     return aim(constraints, aside, question.next_look(aside.risk))
+
+
+def at_next_look(
+    constraints: tuple[Constraint, ...], aside: Aside | None, question: Question | None
+) -> Aside | None:
+    """Return the plan with the shortfalls of the coming look, whose risk is what is spent."""
+    if aside is None or question is None:
+        return aside
+    return at_look(constraints, aside, question.next_look(aside.risk))
 
 
 def aside_of(constraints: tuple[Constraint, ...], whole: Table, config: RunConfig) -> Aside:

@@ -50,7 +50,7 @@ from automl_admm.runs.prepare.assembly import (
     plan_search,
     resolve_constraints,
 )
-from automl_admm.runs.prepare.certificate_plan import aims_of, aside_of, question_of
+from automl_admm.runs.prepare.certificate_plan import aims_of, aside_of, at_next_look, question_of
 from automl_admm.runs.prepare.column_costs import check_column_costs
 from automl_admm.runs.prepare.grammar_components import components_for
 from automl_admm.runs.prepare.ingesting import (
@@ -263,7 +263,7 @@ def prepare(
         target=name_of(y),
         sensitive=known.sensitive,
         columns=columns.names(),
-        aside=shared.aside,
+        aside=at_next_look(work.constraints, shared.aside, question),
         question=question,
         caution=caution,
     )

@@ -17,6 +17,7 @@ from automl_admm.certify.plan.planning import (
     LARGEST_FRACTION,
     NEAR,
     Demand,
+    RowPlan,
     can_pass,
     is_out_of_reach,
     plan,
@@ -128,26 +129,43 @@ def plan_aside(
     Costs and facts take no rows to test, but they need some to be measured on. Nobody knows yet
     the demand of a limit relative to the baseline.
     """
-    look = Look.of(1, 1.0 - confidence, is_last=is_last_look)
+    aside = Aside(confidence, 0.0, tuple(examples), (), (), has_thresholds, is_last_look)
+    planned = _planned(constraints, aside, aside.first_look, fraction)
+    said, impossible = planned.shortfalls, planned.impossible
+    return replace(aside, fraction=planned.fraction, shortfalls=said, impossible=impossible)
+
+
+def at_look(constraints: Sequence[Constraint], aside: Aside, look: Look) -> Aside:
+    """Return the plan with the shortfalls of a look; the rows are those planned for the first."""
+    if look == aside.first_look:
+        return aside
+    planned = _planned(constraints, aside, look, aside.fraction)
+    return replace(aside, shortfalls=planned.shortfalls)
+
+
+def _planned(
+    constraints: Sequence[Constraint], aside: Aside, look: Look, fraction: float | None
+) -> RowPlan:
+    """Plan for a look, with a sentence for each limit that no test is known for."""
     demands = [
         Demand(
             constraint.limit,
             example,
-            NEAR if has_thresholds and moves(constraint) else HALFWAY,
+            NEAR if aside.has_thresholds and moves(constraint) else HALFWAY,
             look.risk_of(constraint.limit),
         )
-        for constraint, example in zip(constraints, examples, strict=True)
+        for constraint, example in zip(constraints, aside.examples, strict=True)
         if example is not None and constraint.of_baseline is None
     ]
-    planned = plan(demands, look.risk, fraction=fraction)
-    share = fraction or max(planned.fraction, LEAST_FRACTION)
+    found = plan(demands, look.risk, fraction=fraction, least=LEAST_FRACTION)
     untested = tuple(
         f"{IMPOSSIBLE} {constraint.limit}: no test is known for one number of one fit."
         for constraint in constraints
         if _is_one_number(constraint)
     )
-    said, impossible = planned.shortfalls + untested, planned.impossible + untested
-    return Aside(confidence, share, tuple(examples), said, impossible, has_thresholds, is_last_look)
+    return replace(
+        found, shortfalls=found.shortfalls + untested, impossible=found.impossible + untested
+    )
 
 
 def _is_one_number(constraint: Constraint) -> bool:

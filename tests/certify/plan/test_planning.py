@@ -48,6 +48,21 @@ def test_a_small_group_is_named() -> None:
     assert sentence.startswith("your 120 negatives in group 'B' cannot certify fpr_gap[g] <= 0.02")
 
 
+def test_a_limit_that_only_a_model_without_an_error_could_keep_has_its_rows() -> None:
+    parts = {"A": Rate(160, 508), "B": Rate(140, 561), "C": Rate(20, 213), "D": Rate(30, 99)}
+    limit = Limit("fpr_gap[g]", 0.01, extreme=0.0)
+    found = plan([Demand(limit, Gap(parts))], 0.05, least=0.2)
+    assert found.fraction == 0.4
+    (sentence,) = found.shortfalls
+    assert sentence.startswith("your 40 rows in group 'D' cannot certify fpr_gap[g] <= 0.01")
+
+
+def test_a_limit_that_nothing_keeps_is_told_of_the_rows_that_are_set_aside() -> None:
+    found = plan([Demand(Limit("fpr", 0.0, extreme=0.0), Rate(0, 100))], 0.05, least=0.2)
+    assert found.fraction == 0.2
+    assert found.shortfalls[0].startswith("your 20 rows cannot certify")
+
+
 def test_a_wish_for_the_fraction_is_kept_and_answered() -> None:
     demand = Demand(FPR, Rate(50, 1950, "negatives"))
     found = plan([demand], 0.05, fraction=0.1)

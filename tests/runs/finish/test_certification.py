@@ -24,7 +24,14 @@ from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.certification import Examined, Untested, examine
 from automl_admm.runs.finish.contenders import contend
 from automl_admm.runs.finish.passed_over import PassedOver, say_passed_over, too_long
-from automl_admm.runs.prepare.set_aside import Aside, Question, aim, default_ledger, plan_aside
+from automl_admm.runs.prepare.set_aside import (
+    Aside,
+    Question,
+    aim,
+    at_look,
+    default_ledger,
+    plan_aside,
+)
 
 FPR = Constraint(Limit("fpr", 0.10, extreme=0.0), lambda _: 0.0, kind="statistical")
 COST = Constraint(Limit("latency_us", 50.0, extreme=0.0), lambda _: 0.0)
@@ -114,6 +121,15 @@ def test_a_limit_with_a_higher_confidence_takes_more_rows_and_a_safer_aim() -> N
     assert bounds[1] < bounds[0]
     # The search keeps to numbers: it asks for no proof of what it aims at.
     assert aim((sure,), aside(MIDDLING), LOOK)[0].confidence is None
+
+
+def test_a_later_look_needs_more_rows_and_says_so() -> None:
+    first = plan_aside((FPR,), (Rate(4, 40, "negative rows"),), 0.95)
+    told = [at_look((FPR,), first, Look.of(number, 0.05)).shortfalls for number in (1, 2, 6)]
+    needs = [int(said.split("needs about ")[1].rstrip(").")) for (said,) in told]
+    assert told[0] == first.shortfalls
+    assert needs == sorted(set(needs))
+    assert at_look((FPR,), first, Look.of(6, 0.05)).fraction == first.fraction
 
 
 def test_costs_take_no_rows_but_some_are_set_aside() -> None:
