@@ -327,8 +327,10 @@ HOLDER = record(
 STORE = record({STORE_RUN: text, "version": whole(), "rows": whole()}, {"is_open": flag})
 
 # The files of a `RunFolder` that are read as they are; a certificate has a reader of its own.
+CHANGE = record({"settings_sha256": text, "log": text, "void": flag})
 SCHEMAS: Mapping[str, Schema] = MappingProxyType(
     {
+        "change.json": CHANGE,
         "run.json": RUN,
         "model.json": model,
         STORE_MANIFEST: STORE,

@@ -50,6 +50,6 @@ def _names(folder: RunFolder) -> set[str]:
     files = (
         *(folder.settings, folder.grammar, folder.iterations, folder.model, folder.model_manifest),
         *(folder.script, folder.certificate, folder.rows_set_aside, folder.row_hashes),
-        *(folder.looks, folder.study, folder.asks),
+        *(folder.looks, folder.change, folder.study, folder.asks),
     )
     return {path.name for path in files}

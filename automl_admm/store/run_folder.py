@@ -95,6 +95,11 @@ class RunFolder:
         return self.path / "asks.jsonl"
 
     @property
+    def change(self) -> Path:
+        """A change of the run that is under way, such as another table at `resume`."""
+        return self.path / "change.json"
+
+    @property
     def predictions(self) -> Path:
         """Out-of-fold predictions, one file an evaluation."""
         return self.path / "predictions"

@@ -34,6 +34,7 @@ from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.gone_plugins import telling_gone_plugins
 from automl_admm.runs.option_record import Option
 from automl_admm.runs.saved_request import read_request
+from automl_admm.runs.session.begun_change import settle_change
 from automl_admm.runs.session.run_log import read_log
 from automl_admm.runs.session.session import seconds_used
 from automl_admm.store.run_folder import RunFolder
@@ -100,6 +101,7 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
     quiet = options["quiet"] or options["as_json"]
     progress = command_progress(quiet=quiet, verbose=options["verbose"])
     begun = click.get_current_context().obj
+    settle_change(folder)
     request = read_request(folder, _given(options))
     # A name that the user typed just now is the user's own choice.
     if not is_given(options["executor"]):

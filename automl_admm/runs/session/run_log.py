@@ -10,6 +10,7 @@ from typing import Any
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
+from automl_admm.runs.session.begun_change import refuse_half_changed
 from automl_admm.runs.session.written_limits import read_limit
 from automl_admm.store.file_schemas import RUN_ID
 from automl_admm.store.json_content import RESTORE
@@ -27,7 +28,8 @@ class Log:
 
 
 def read_evaluations(folder: RunFolder) -> tuple[Evaluation, ...]:
-    """Return all evaluations of a run folder."""
+    """Return all evaluations of a run folder; raise if a kill has cut a change of it short."""
+    refuse_half_changed(folder)
     with closing(SqliteStore(folder.store)) as store:
         return tuple(store.read())
 

@@ -22,6 +22,7 @@ from automl_admm.runs.prepare.baseline import keep_bounds
 from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation, aim_again
 from automl_admm.runs.prepare.reused import Reused
+from automl_admm.runs.session.begun_change import begin_change, end_change, settle_change
 from automl_admm.runs.session.changes import Changes, best_texts, find_changes, read_anew, refuse
 from automl_admm.runs.session.run_json import Stretch, describe_run, write_settings
 from automl_admm.runs.session.run_log import check_limits
@@ -73,6 +74,7 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
             yield Session(prepared, memory, scratch, past=_begin_with_reused(memory, prepared))
         return
     folder = RunFolder(place) if config.resumed else create_folder(place, config.work_dir)
+    settle_change(folder)
     before = folder.read(folder.settings) if config.resumed else None
     earlier = () if before is None else _stretches(before, folder)
     store = SqliteStore(folder.store, create=before is None, write=before is not None)
@@ -84,8 +86,6 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
             changes = _changes(prepared, before, folder)
             earlier_runs = () if changes.void else tuple(before.get("reuse", ()))
             prepared = replace(prepared, reused=Reused(earlier=earlier_runs))
-            if changes.void:
-                remove_tree(folder.predictions)
             is_decided_otherwise = changes.bounds and prepared.work.chooses_thresholds
             if changes.space or changes.void or is_decided_otherwise:
                 knows_kept = _may_know_rows_kept(prepared, before)
@@ -97,6 +97,7 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
         with temporary_folder(SCRATCH, folder.path) as scratch:
             session = Session(prepared, store, scratch, folder, past, earlier, store.run)
             session.write(session.prepared, RunState.RUNNING)
+            end_change(folder)
             # Only now that `run.json` says how long the earlier sessions took.
             store.count_time(len(earlier) + 1, config.begun)
             yield from _kept_informed(session)
@@ -183,6 +184,7 @@ def _carry_over(
     if kept and changes.bounds and prepared.work.chooses_thresholds:
         decided = decide_anew(prepared, folder, kept)
         kept, lost = list(decided.kept), decided.lost
+    begin_change(folder, is_void=changes.void)
     store.begin_anew(kept)
     if not lost:
         return prepared, kept

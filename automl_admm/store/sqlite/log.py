@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,12 @@ from automl_admm.store.files import (
     write_manifest,
 )
 from automl_admm.store.rescue.backup import copy_pages
-from automl_admm.store.sqlite.connection import explaining, not_waiting, transaction
+from automl_admm.store.sqlite.connection import (
+    connect_reading,
+    explaining,
+    not_waiting,
+    transaction,
+)
 from automl_admm.store.sqlite.keeper import Keeper, StoreState
 from automl_admm.store.sqlite.lock import Holder, RunLock, this_process
 from automl_admm.store.sqlite.opening import create as create_store
@@ -197,6 +202,17 @@ class SqliteStore:
         if self._lock is not None:
             self._lock.note(self.run, rows)
         return kept
+
+    def bring_back(self, kept: Path) -> None:
+        """Continue with the evaluations of a copy that `begin_anew` has made."""
+        with explaining(kept), closing(connect_reading(kept)) as database:
+            rows = list(map(tuple, database.execute(SELECT)))
+        with explaining(self._files.store), transaction(self._database):
+            self._database.execute("DELETE FROM evaluations")
+            self._database.executemany(INSERT, rows)
+        self._progress = StoreState(len(rows), self._progress.changes + 1)
+        if self._lock is not None:
+            self._lock.note(self.run, len(rows))
 
     def close(self) -> None:
         """Let go of the file, after a last backup."""

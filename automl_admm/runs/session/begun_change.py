@@ -1,0 +1,102 @@
+"""A change of a run as one step: after a kill it is undone or ended by the next session.
+
+The log is put aside first and `run.json` is written last. In between `change.json` stands for the
+step: while `run.json` is still the old one, the old log is brought back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import shlex
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from automl_admm.core.errors import StoreError
+from automl_admm.execution.task_folders import remove_tree
+from automl_admm.store.file_schemas import SCHEMAS
+from automl_admm.store.files import free_name
+from automl_admm.store.json_content import read_content
+from automl_admm.store.run_folder import RunFolder, sync_folder, write_json
+from automl_admm.store.sqlite.log import SqliteStore
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A change under way: the settings before it, the copy of the log, and lost predictions."""
+
+    settings_sha256: str
+    log: Path
+    is_void: bool
+
+
+def begin_change(folder: RunFolder, *, is_void: bool) -> None:
+    """Note the beginning; with `is_void` the predictions kept so far go with it."""
+    content = {
+        "settings_sha256": _hash_of_settings(folder),
+        "log": free_name(folder.store).name,
+        "void": is_void,
+    }
+    write_json(folder.change, content)
+
+
+def end_change(folder: RunFolder) -> None:
+    """End a change, if there is one, after `run.json` says what is new."""
+    change = _read(folder)
+    if change is None:
+        return
+    if change.is_void:
+        remove_tree(folder.predictions)
+    folder.change.unlink()
+    sync_folder(folder.path)
+
+
+def settle_change(folder: RunFolder) -> None:
+    """Undo or end the change of a killed session; a living one is refused by its lock."""
+    if _read(folder) is None:
+        return
+    with closing(SqliteStore(folder.store, write=True)) as store:
+        # It may have ended while its process let go of the lock.
+        change = _read(folder)
+        if change is None:
+            return
+        if _hash_of_settings(folder) != change.settings_sha256:
+            end_change(folder)
+            return
+        if change.log.exists():
+            store.bring_back(change.log)
+            told = "a session was killed while it changed what the run in '%s' is about: %s"
+            logger.warning(told, folder.path, "the evaluations before it are back")
+        folder.change.unlink()
+        change.log.unlink(missing_ok=True)
+        sync_folder(folder.path)
+
+
+def refuse_half_changed(folder: RunFolder) -> None:
+    """Raise if the log is of a change that goes on, or that a kill has cut short."""
+    change = _read(folder)
+    if change is None or not change.log.exists():
+        return
+    if _hash_of_settings(folder) == change.settings_sha256:
+        raise StoreError(
+            f"a session changes what the run in '{folder.path}' is about, or was killed in it: the "
+            f"evaluations before are in '{change.log.name}'.",
+            hint=f"Bring them back with: automl-admm resume {shlex.quote(str(folder.path))}",
+        )
+
+
+def _read(folder: RunFolder) -> _Change | None:
+    try:
+        found = read_content(folder.change, SCHEMAS[folder.change.name])
+    except FileNotFoundError:
+        return None
+    # A name alone: a file from elsewhere could name one outside of the folder.
+    log = folder.path / Path(found["log"]).name
+    return _Change(found["settings_sha256"], log, found["void"])
+
+
+def _hash_of_settings(folder: RunFolder) -> str:
+    return hashlib.sha256(folder.settings.read_bytes()).hexdigest()
