@@ -34,6 +34,7 @@ from automl_admm.runs.finish.fallback_model import (
     last_resort,
 )
 from automl_admm.runs.finish.final_fit import Fitter, Press, Refit, refit_best
+from automl_admm.runs.finish.kept_certificate import keeping_certified
 from automl_admm.runs.finish.kept_models import KeptModels
 from automl_admm.runs.finish.no_success import LONGER, best_or_raise, is_interrupted
 from automl_admm.runs.finish.outcome import PipelineResult
@@ -230,9 +231,10 @@ def _write_shipped(
 ) -> None:
     """Write the model, its script and its certificate."""
     if shipped.finished is not None and shipped.finished.folder is not None:
-        write_model(folder, run_id, shipped.finished.folder / SHIPPED, outcome)
-        write_script(folder, outcome)
-        _write_certificate(folder, run_id, outcome, shipped.examined)
+        with keeping_certified(folder, until_written=outcome.is_certified):
+            write_model(folder, run_id, shipped.finished.folder / SHIPPED, outcome)
+            write_script(folder, outcome)
+            _write_certificate(folder, run_id, outcome, shipped.examined)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from automl_admm.core.errors import NO_ROOM, ConfigurationError, DiskFullError, 
 from automl_admm.store.file_schemas import OF_RUN, RUN_ID, SCHEMAS, STORE_MANIFEST, STORE_RUN
 from automl_admm.store.json_content import read_content
 
+# The copy of the data and the files of evaluations that go on.
+SCRATCH = ".scratch-"
 TOGETHER = "Restore the files of the run: they belong together."
 
 
@@ -135,12 +137,9 @@ class RunFolder:
 
     def _absence_of(self, path: Path) -> StoreError:
         """Return an error on a file that is not there: its run may not have ended yet."""
-        if path == self.model_manifest and self._is_unfinished():
-            command = f"automl-admm resume {shlex.quote(str(self.path))}"
-            return StoreError(
-                f"the run in '{self.path}' has not ended, and has no model yet.",
-                hint=f"If it was killed, go on with: {command}",
-            )
+        if path == self.model_manifest and (way := self.way_on()) is not None:
+            told = f"the run in '{self.path}' has not ended, and has no model yet."
+            return StoreError(told, hint=way)
         hint = "Name the folder that `automl-admm fit` printed."
         if path == self.settings and self._has_telling_model():
             hint = "A model alone is for predict, evaluate, monitor and verify: name its run."
@@ -152,8 +151,12 @@ class RunFolder:
         """Return True if a model is there that names its own data and settings."""
         return self.model_manifest.exists() and OF_RUN in self.read(self.model_manifest)
 
-    def _is_unfinished(self) -> bool:
-        return self.settings.exists() and self.read(self.settings).get("state") == "running"
+    def way_on(self) -> str | None:
+        """Return what to do about files that a session has yet to write; None if it has ended."""
+        if not self.settings.exists() or self.read(self.settings).get("state") != "running":
+            return None
+        command = f"automl-admm resume {shlex.quote(str(self.path))}"
+        return f"If it was killed, go on with: {command}"
 
 
 def named_run(path: Path) -> str | None:

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from automl_admm.store.run_folder import RunFolder
+
 SEARCH = (
     *("--grammar", "tiny", "--cv=2", "--max-evaluations", "2", "--theta-solver", "random"),
     *("--executor", "inline", "--out", "out"),
@@ -168,6 +170,41 @@ def test_a_certified_model_is_kept_where_a_session_with_other_limits_certifies_n
         refused = run(command, kept)
         assert refused.code == 7
         assert "A model alone is for predict, evaluate, monitor and verify" in refused.err
+
+
+@pytest.mark.parametrize("killed", ["model_manifest", "script", "certificate"])
+def test_a_kill_while_another_certified_model_is_written_leaves_one_whole(
+    killed: str, run: Any, credit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("fit", credit, "--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95")
+    assert run(*asked, *SEARCH).code == 0
+    folder = RunFolder(tmp_path / "out")
+    before = folder.model.read_bytes()
+    written = {
+        "model_manifest": "automl_admm.runs.finish.run_files.write_json",
+        "script": "automl_admm.runs.pipelines.write_script",
+        "certificate": "automl_admm.runs.pipelines.write_certificate",
+    }
+    again = ("--constraint", "fpr <= 0.4", "--allow-changed", "--max-evaluations", "4")
+    with monkeypatch.context() as patched:
+        patched.setattr(written[killed], interrupt)
+        assert run("resume", "out", *again).code == 130
+    state = json.loads(folder.settings.read_text()) | {"state": "running"}
+    folder.settings.write_text(json.dumps(state))
+    assert folder.model.read_bytes() != before
+    kept = folder.path / "certified-1"
+    assert (kept / "model.skops").read_bytes() == before
+    assert "the data agree: CERTIFIED" in run("verify", kept, credit).out
+    if killed == "model_manifest":
+        refused = run("predict", "out", credit, "-o", "told.csv")
+        assert "If it was killed, go on with: automl-admm resume out" in refused.err
+    done = run("resume", "out", "--max-evaluations", "4")
+    assert done.code == 0, done.err
+    assert "the data agree: CERTIFIED" in run("verify", "out", credit).out
+
+
+def interrupt(*_: Any, **__: Any) -> None:
+    raise KeyboardInterrupt
 
 
 def test_rows_set_aside_by_another_run_are_refused(run: Any, credit: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A certified model of an earlier session, put aside before one without a proof takes its place.
+"""A certified model of an earlier session, put aside before another one takes its place.
 
 It was proven for the limits of its session, and its look is spent: nobody could have it back.
 """
@@ -7,36 +7,51 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
 from automl_admm.certify.certificate import read_certificate
 from automl_admm.core.errors import StoreError
-from automl_admm.execution.task_folders import read_regular
-from automl_admm.store.run_folder import RunFolder, write_atomically
+from automl_admm.execution.task_folders import read_regular, remove_tree
+from automl_admm.store.run_folder import SCRATCH, RunFolder, sync_folder, write_atomically
 
 logger = logging.getLogger(__name__)
 
 
-def keep_certified(folder: RunFolder) -> Path | None:
-    """Copy the certified model of a folder, with what proves it, into a folder of its own.
+@contextmanager
+def keeping_certified(folder: RunFolder, *, until_written: bool | None) -> Iterator[None]:
+    """Keep the certified model of a folder, with what proves it, in a folder of its own.
 
-    Return the path of that; None if the folder has no certified model.
+    If the next one is certified, too, it is kept `until_written`: a kill leaves one of them whole.
     """
-    if not _is_certified(folder):
-        return None
+    kept = _keep(folder) if _is_certified(folder) else None
+    yield
+    if kept is not None and until_written:
+        remove_tree(kept)
+    elif kept is not None:
+        logger.warning(
+            "this session certified no model: the certified one of an earlier session is kept in "
+            "'%s'",
+            kept,
+        )
+
+
+def _keep(folder: RunFolder) -> Path:
     kept = next(
         path for number in count(1) if not (path := folder.path / f"certified-{number}").exists()
     )
-    kept.mkdir()
+    # The next session removes what a kill leaves under this name.
+    partial = folder.path / f"{SCRATCH}certified"
+    remove_tree(partial)
+    partial.mkdir()
     proof = (folder.certificate, folder.rows_set_aside, folder.row_hashes, folder.looks)
     for path in (folder.model, folder.model_manifest, folder.script, *proof):
         if path.is_file():
-            write_atomically(kept / path.name, read_regular(path))
-    logger.warning(
-        "this session certified no model: the certified one of an earlier session is kept in '%s'",
-        kept,
-    )
+            write_atomically(partial / path.name, read_regular(path))
+    partial.rename(kept)
+    sync_folder(folder.path)
     return kept
 
 

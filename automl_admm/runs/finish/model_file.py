@@ -62,7 +62,7 @@ def load_model(folder: RunFolder) -> Any:
         hint = "Fit again, or resume the run."
         raise StoreError(f"'{folder.path}' holds no {folder.model.name}.", hint=hint) from None
     if hashlib.sha256(content).hexdigest() != manifest.get("sha256"):
-        hint = "It was changed or cut off after the run: fit again."
+        hint = folder.way_on() or "It was changed or cut off after the run: fit again."
         raise StoreError(f"'{folder.model}' is not the file that the run wrote.", hint=hint)
     return _load(folder, content, manifest)
 

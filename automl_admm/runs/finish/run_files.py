@@ -25,7 +25,6 @@ from automl_admm.plugins.loading import OURS
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.decision_summary import explain_few_found
-from automl_admm.runs.finish.kept_certificate import keep_certified
 from automl_admm.runs.finish.model_file import trusted_types
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import PassedOver, as_content
@@ -49,8 +48,6 @@ def write_model(
 ) -> None:
     """Write the fitted pipeline, and a manifest with its description and its hash."""
     content = read_regular(fitted)
-    if not outcome.is_certified:
-        keep_certified(folder)
     write_atomically(folder.model, content)
     prepared, refit = outcome.preparation, outcome.refit
     ensemble = refit.ensemble

@@ -28,13 +28,11 @@ from automl_admm.runs.session.run_json import Stretch, describe_run, write_setti
 from automl_admm.runs.session.run_log import check_limits
 from automl_admm.store.files import StoreFiles
 from automl_admm.store.memory import MemoryStore
-from automl_admm.store.run_folder import RunFolder, create_folder
+from automl_admm.store.run_folder import SCRATCH, RunFolder, create_folder
 from automl_admm.store.sqlite.lock import read_holder
 from automl_admm.store.sqlite.log import SqliteStore
 from automl_admm.store.sqlite.rows import UNFINISHED
 
-# The copy of the data and the files of evaluations that go on.
-SCRATCH = ".scratch-"
 logger = logging.getLogger(__name__)
 
 
