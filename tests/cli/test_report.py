@@ -33,6 +33,17 @@ def test_json_is_printed_and_nothing_written(run: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "old/report.html").exists()
 
 
+def test_a_model_beside_a_run_that_has_not_ended_is_the_last_written(
+    run: Run, tmp_path: Path
+) -> None:
+    shutil.copytree(OLD, tmp_path / "old")
+    settings = tmp_path / "old" / "run.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"state": "running"}))
+    told = json.loads(run("report", "old", "--json").out)["verdict"]["warnings"]
+    assert any("the model is the last that it wrote" in one for one in told)
+    assert not any("earlier session" in one for one in told)
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

@@ -218,7 +218,7 @@ def _warnings(view: RunView, model: Shipped | None) -> Iterator[str]:
             "rows."
         )
     if model.is_shipped and not view.is_over:
-        yield "The run goes on, or was killed: the model is that of an earlier session."
+        yield "The run goes on, or was killed before its end: the model is the last that it wrote."
 
 
 def _of_the_folder(view: RunView) -> Iterator[str]:
