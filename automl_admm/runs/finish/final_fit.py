@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from automl_admm.core.errors import AutomlAdmmError, NoSuccessError
+from automl_admm.core.errors import AutomlAdmmError
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished, Task
@@ -22,7 +22,7 @@ from automl_admm.runs.driving.budget import Ledger
 from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
 from automl_admm.runs.finish.closing import LAST_OF_A_FIT, Closing
 from automl_admm.runs.finish.ensemble import Ensemble
-from automl_admm.runs.finish.no_success import cure_fit
+from automl_admm.runs.finish.no_success import no_fit
 from automl_admm.runs.finish.of_folds import OfFolds
 from automl_admm.runs.finish.passed_over import (
     PassedOver,
@@ -168,10 +168,7 @@ def refit_best(
         return next(pair for pair in outside if pair[0].evaluation is closest)
     if closing.is_cut_short:
         raise KeyboardInterrupt
-    raise NoSuccessError(
-        f"the best pipeline could not be fitted on all rows: {reason}.",
-        hint=cure_fit(reason, needs_time=not passed or any(one.needs_time for one in passed)),
-    )
+    raise no_fit(reason, needs_time=not passed or any(one.needs_time for one in passed))
 
 
 def _what_went_wrong(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from automl_admm.core.errors import NoSuccessError, Remedy
+from automl_admm.core.errors import NO_ROOM, DiskFullError, NoSuccessError, Remedy
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.messages import say_count
 from automl_admm.core.run import RunResult, StopReason
 from automl_admm.runs.config import RunConfig
 
 LONGER = Remedy("Give a longer {time_budget}.")
+FREE = "Free some room, or raise the quota, and go on: what is written is kept."
 SHOWN_CAUSES = 3
 SHOWN_CHARACTERS = 200
 INLINE = "inline"
@@ -38,6 +39,19 @@ def cure_fit(reason: str, *, needs_time: bool) -> Remedy:
     return PICKLE if UNPICKLED in reason else CORRECT
 
 
+def no_fit(reason: str, *, needs_time: bool) -> DiskFullError | NoSuccessError:
+    """Return the error for final fits that all failed, by the reason of the last one."""
+    told = f"the best pipeline could not be fitted on all rows: {reason}."
+    if is_about_room(reason):
+        return DiskFullError(told, hint=FREE)
+    return NoSuccessError(told, hint=cure_fit(reason, needs_time=needs_time))
+
+
+def is_about_room(reason: str) -> bool:
+    """Return True for an error of Python that a full disk raises in another process."""
+    return any(f"[Errno {number}]" in reason for number in NO_ROOM)
+
+
 def best_or_raise(result: RunResult, config: RunConfig) -> Evaluation:
     """Return the best evaluation of a run; without a success, raise the commonest causes.
 
@@ -45,6 +59,8 @@ def best_or_raise(result: RunResult, config: RunConfig) -> Evaluation:
     """
     if result.best is None and is_interrupted(result):
         raise KeyboardInterrupt
+    if result.best is None and any(is_about_room(one.message) for one in result.evaluations):
+        raise DiskFullError(explain(result, config), hint=FREE)
     if result.best is None:
         raise NoSuccessError(explain(result, config), hint=cure(result, config))
     return result.best

@@ -5,12 +5,12 @@ import math
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from automl_admm.core.errors import NoSuccessError
+from automl_admm.core.errors import DiskFullError, NoSuccessError
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.run import RunResult, Stop, StopReason
 from automl_admm.core.space import Candidate, Selection
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.finish.no_success import LONGER, best_or_raise, cure_fit
+from automl_admm.runs.finish.no_success import LONGER, best_or_raise, cure_fit, no_fit
 
 CONFIG = RunConfig()
 CANDIDATE = Candidate(Selection(()), ())
@@ -102,3 +102,15 @@ def test_pipelines_that_take_no_gaps_are_to_begin_with_a_step_that_fills_them() 
     assert message.endswith(
         "Begin the pipelines of the grammar with impute, which fills missing values."
     )
+
+
+FULL = "OSError: [Errno 28] No space left on device"
+
+
+def test_a_full_disk_is_told_as_one() -> None:
+    error = no_fit(f"error {FULL}", needs_time=False)
+    assert isinstance(error, DiskFullError)
+    assert str(error).endswith("and go on: what is written is kept.")
+    assert isinstance(no_fit("error ValueError: no", needs_time=False), NoSuccessError)
+    with pytest.raises(DiskFullError, match="none of 1 evaluation succeeded"):
+        best_or_raise(ended(StopReason.EVALUATIONS, Status.ERROR, why=FULL), CONFIG)
