@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from automl_admm.api.going_on import seed_to_use
@@ -36,7 +35,7 @@ from automl_admm.api.taking_in import (
 from automl_admm.constraints.unknown_groups import warn_of_unknown_groups
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.messages import say_count
-from automl_admm.data.columns import check_labels
+from automl_admm.data.columns import check_classes, check_labels
 from automl_admm.data.ingest.reporting import table_of
 from automl_admm.data.later_rows import warn_of_later_rows
 from automl_admm.data.python_rows import (
@@ -322,7 +321,7 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
         time: Any = None,
     ) -> AutoMLClassifier:
         """Search for the best pipeline within the limits, and fit it on all of X and y."""
-        check_classification_targets(plain_target(y))
+        check_classes(plain_target(y))
         super().fit(X, y, sensitive_features, sample_weight, groups, time)
         return self
 

@@ -225,6 +225,20 @@ def frame_of(X: Any) -> Any:
     return pd.DataFrame(X)
 
 
+def check_classes(target: Any) -> None:
+    """Raise if a target for a classifier holds no classes, but a quantity."""
+    from sklearn.utils.multiclass import check_classification_targets
+
+    try:
+        check_classification_targets(target)
+    except ValueError as problem:
+        reason = str(problem).partition(". ")[0]
+        raise DataError(
+            f"{reason}: the target holds a quantity, not classes.",
+            hint="Fit an AutoMLRegressor, or give the classes as text, by y.astype(str).",
+        ) from problem
+
+
 def check_labels(frame: Any) -> None:
     """Raise if columns have no names of one kind, or two share one."""
     names = list(frame.columns)

@@ -8,6 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from automl_admm.core.errors import DataError
+from automl_admm.data.ingest.doubts import task_of
+
 ROWS = 120
 RNG = np.random.default_rng(4)
 SEARCH = ("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--out", "out")
@@ -36,6 +39,11 @@ def test_a_target_of_doubtful_amounts_is_refused_in_a_line(run, tmp_path, comman
     assert said in line
     assert "--task classification" in line
     assert not (tmp_path / "out").exists()
+
+
+def test_plain_numbers_in_text_are_told_to_be_too_many_for_classes():
+    with pytest.raises(DataError, match=r"such as '99\.5', too many of them for classes\. Write"):
+        task_of(pd.Series([str(one + 0.5) for one in range(ROWS)], name="y"))
 
 
 def test_the_decimal_sign_settles_the_doubt(run):

@@ -282,6 +282,7 @@ def test_other_data_are_refused_and_make_everything_new(
     assert ended.code == 0, ended.err
     assert len(rows(tmp_path / "data")) == 5
     assert (tmp_path / "data" / "store.before-1.sqlite").is_file()
+    assert json.loads((tmp_path / "data" / "run.json").read_text())["title"] == "fewer"
     moved = run("resume", "data", table.with_name("gone.csv"), "--max-evaluations", "+1")
     assert moved.code == 3
     assert "gone.csv" in moved.err

@@ -9,7 +9,13 @@ import pandas as pd
 import pytest
 
 from automl_admm.core.errors import DataError
-from automl_admm.data.columns import check_columns, check_target, column_kinds, infer_task
+from automl_admm.data.columns import (
+    check_classes,
+    check_columns,
+    check_target,
+    column_kinds,
+    infer_task,
+)
 
 
 @pytest.mark.parametrize(
@@ -186,3 +192,9 @@ def test_a_name_with_half_of_a_character_is_refused():
 def test_large_whole_numbers_that_are_one_as_floats_are_no_quantities():
     with pytest.raises(DataError, match=r"one as floats\. Subtract the least from all of them"):
         check_target(np.array([2**62 + row for row in range(120)]), "regression")
+
+
+def test_a_quantity_is_no_target_of_a_classifier() -> None:
+    with pytest.raises(DataError, match="Unknown label type: continuous: the target holds a quan"):
+        check_classes(np.array([0.1, 0.3, 0.1]))
+    check_classes(np.array([1.0, 2.0]))

@@ -115,6 +115,7 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
         loaded = _load(data, config, folder).with_portion(read_portion(config.portion))
         config = replace(
             config,
+            title=config.title if data is None else loaded.name,
             source=loaded.source,
             share=_text(loaded.share),
             portion=_text(loaded.portion),

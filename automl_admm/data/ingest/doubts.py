@@ -25,18 +25,23 @@ def task_of(y: Any) -> LearningTask:
     """
     task = infer_task(y)
     if task == "classification" and (facts := amounts_in(y)) is not None:
-        sign = facts["thousands"] or facts["decimal"]
-        doubt = f"'{sign}' may part thousands or stand before decimals"
-        words = ", ".join(map(say_value, facts.get("words", ())))
         raise DataError(
             f"the target{_named(y)} holds numbers in text, such as {say_value(facts['example'])}, "
-            "too many of them for classes, and cannot be read: "
-            f"{doubt if facts.get('is_unsure') else f'{words} stand between them'}.",
+            f"too many of them for classes{_unreadable(facts)}.",
             # The estimators are told the task by their class, so only the command line comes here.
             hint="Write them as plain numbers, say which with --decimal point, or fit with "
             "--task classification to keep each of them as a class.",
         )
     return task
+
+
+def _unreadable(facts: Facts) -> str:
+    """Say why numbers in text cannot be read; plain ones could, if the task were another."""
+    if facts.get("is_unsure"):
+        sign = facts["thousands"] or facts["decimal"]
+        return f", and cannot be read: '{sign}' may part thousands or stand before decimals"
+    words = ", ".join(map(say_value, facts.get("words", ())))
+    return f", and cannot be read: {words} stand between them" if words else ""
 
 
 def find_doubts(y: Any, task: LearningTask) -> tuple[str, ...]:

@@ -122,7 +122,10 @@ def _splits(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         return []
     if seeds[0] != seeds[1]:
         return [f"folds: seed {seeds[0]} → seed {seeds[1]}"]
-    return ["folds: other rows in them, as of a splitter without a random_state"]
+    settings = now["settings"]
+    by = [*settings["sensitive"], *(settings[name] for name in NAMES if settings.get(name))]
+    values = f"other values of {', '.join(map(str, by))} or " if by else ""
+    return [f"folds: other rows in them, as of {values}a splitter without a random_state"]
 
 
 def _limits(was: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> list[str]:

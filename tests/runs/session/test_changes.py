@@ -95,6 +95,9 @@ def test_rows_in_other_folds_void_what_was_measured() -> None:
     assert changes.void
     anew = find_changes(before, before | {"basis": {"splits": "bb"}})
     assert anew.lines == ("folds: other rows in them, as of a splitter without a random_state",)
+    now = changed("settings", sensitive=["sex"], seed=0) | {"basis": {"splits": "bb"}}
+    (told,) = (line for line in find_changes(before, now).lines if "folds" in line)
+    assert "as of other values of sex or a splitter without a random_state" in told
     # A seed alone may change, and older runs did not note their folds.
     assert find_changes(before, other | {"basis": {"splits": "aa"}}).lines == ()
     assert find_changes(changed("settings", seed=0), other).lines == ()
