@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from automl_admm import AutoMLClassifier
@@ -59,3 +60,14 @@ def test_a_generator_goes_on_with_the_seed_of_the_run(tmp_path: Path) -> None:
     found = search(tmp_path, 3, random_state=generator, warm_start=True).fit(X, Y)
     assert found.n_evaluations_ == 3
     assert seed_in(tmp_path) == seed
+
+
+def test_other_labels_and_other_values_for_limits_are_refused(tmp_path: Path) -> None:
+    sex = pd.DataFrame({"sex": np.where(RNG.random(160) < 0.5, "f", "m")})
+    settings: dict[str, Any] = {"random_state": 0, "constraints": ["fpr_gap[sex] <= 0.9"]}
+    search(tmp_path, 2, **settings).fit(X, Y, sensitive_features=sex)
+    again = search(tmp_path, 3, warm_start=True, **settings)
+    with pytest.raises(StoreError, match="classes: '0, 1' → 'no, yes'"):
+        again.fit(X, np.where(Y, "yes", "no"), sensitive_features=sex)
+    with pytest.raises(StoreError, match="data: other values of sex"):
+        again.fit(X, Y, sensitive_features=sex.replace({"f": "w"}))

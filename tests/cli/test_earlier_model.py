@@ -187,6 +187,11 @@ def test_a_resume_with_other_labels_is_asked_about(tmp_path: Path) -> None:
     assert run(*whole, *more, "--allow-changed").code == 0
     again = run(*whole, "--max-evaluations=3", "-q")
     assert again.code == 0, again.err
+    later = frame.assign(buys=frame["buys"].astype(float))
+    later.to_parquet(tmp_path / "later.parquet")
+    for file in ("later.parquet", "numbers.csv"):
+        measured = run("evaluate", tmp_path / "run", tmp_path / file)
+        assert measured.code == 0, measured.err
 
 
 def test_other_values_of_a_sensitive_column_are_other_data(tmp_path: Path) -> None:

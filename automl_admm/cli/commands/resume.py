@@ -14,7 +14,7 @@ import click
 
 from automl_admm.cli.shared.param_types import DURATION
 from automl_admm.cli.shared.progress import command_progress
-from automl_admm.cli.shared.run_command import Loaded, Manner, Read, conduct, load, ready
+from automl_admm.cli.shared.run_command import Loaded, Manner, conduct, load, ready
 from automl_admm.cli.shared.run_options import RESUME_OPTIONS, add_options, is_given, run_option
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.ranking import best_of
@@ -35,6 +35,7 @@ from automl_admm.runs.gone_plugins import telling_gone_plugins
 from automl_admm.runs.option_record import Option
 from automl_admm.runs.saved_request import read_request
 from automl_admm.runs.session.begun_change import settle_change
+from automl_admm.runs.session.run_json import labels_in_text
 from automl_admm.runs.session.run_log import read_log
 from automl_admm.runs.session.session import seconds_used
 from automl_admm.store.run_folder import RunFolder
@@ -211,18 +212,23 @@ def _load(data: Path | None, config: RunConfig, folder: RunFolder) -> Loaded:
     roles = {role: settings.get(role) for role in NAMES}
     schema, share = read_schema(written), share_of(config.share, data)
     said = file_options(config.separator, config.decimal, config.encoding)
+    read_as = partial(load, data, target, sensitive, roles=roles, options=said)
     try:
-        read: Read = partial(_read_again, schema=schema, share=share, options=said)
-        return load(data, target, sensitive, read, roles, said)
+        loaded = read_as(partial(_read_again, schema=schema, share=share, options=said))
     except DataError:
         if not config.changes_allowed:
             raise
+    else:
+        if not (config.changes_allowed and _has_other_labels(loaded.y, written["data"])):
+            return loaded
+    # Other data may hold anything.
+    return read_as(lambda path: (read_table(path, options=said), None))
 
-        # Other data may hold anything.
-        def read_anew(path: Path) -> tuple[Any, Share | None]:
-            return read_table(path, options=said), None
 
-        return load(data, target, sensitive, read_anew, roles, said)
+def _has_other_labels(target: Any, data: Mapping[str, Any]) -> bool:
+    """Return True if a target has labels unknown to the run, which then tell no type."""
+    known = data.get("classes")
+    return known is not None and not set(known).issuperset(labels_in_text(target))
 
 
 def _read_again(

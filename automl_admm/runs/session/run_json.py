@@ -186,14 +186,17 @@ def _describe(work: PipelineWork) -> dict[str, Any]:
         "held_out_sha256": None if held_out is None else fingerprint(held_out),
         "rows_sum": sum_of_rows(table),
         "held_out_rows_sum": None if held_out is None else sum_of_rows(held_out),
-        **({} if table.classes is None else {"classes": _labels(table.classes)}),
+        **({} if table.classes is None else {"classes": labels_in_text(table.classes)}),
         **({} if table.sensitive is None else {"for_limits": _hashes(table.sensitive)}),
         **({} if work.spreads is None else {"spreads": dict(work.spreads)}),
     }
 
 
-def _labels(classes: Any) -> list[str]:
-    """Return the labels as sorted texts, whole numbers alike in any type."""
+def labels_in_text(labels: Any) -> list[str]:
+    """Return the different labels as sorted texts, whole numbers alike in any type."""
+    import pandas as pd
+
+    classes = pd.unique(pd.Series(labels).dropna())
     whole = (isinstance(one, float | np.floating) and float(one).is_integer() for one in classes)
     pairs = zip(classes, whole, strict=True)
     return sorted(text_of(int(one)) if is_whole else text_of(one) for one, is_whole in pairs)
