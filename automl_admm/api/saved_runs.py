@@ -76,8 +76,8 @@ class FolderRun(SavedRun):
         """The files of the model that shipped: the fitted pipeline, and a script that fits it."""
         if self.view.manifest is None:
             return ()
-        files = (self.view.folder.model, self.view.folder.script)
-        return tuple(path for path in files if path.exists())
+        script = () if self.view.script is None else (self.view.folder.script,)
+        return tuple(path for path in (self.view.folder.model, *script) if path.exists())
 
     @property
     def model(self) -> Mapping[str, Any] | None:

@@ -16,7 +16,11 @@ from automl_admm.core.limits import Limit
 from automl_admm.report.rows.given import GivenRows, RowsAsked, read_given
 from automl_admm.report.searched import Searched
 from automl_admm.report.shown import DETAILS_SHOWN, MODEL_SHOWN, RUN_SHOWN, demand_shown
-from automl_admm.runs.saved.own_certificate import is_of_the_model, tell_swapped
+from automl_admm.runs.saved.own_certificate import (
+    is_of_the_model,
+    tell_other_script,
+    tell_swapped,
+)
 from automl_admm.runs.session.model_run import of_other_session, refuse_mixed, say_earlier
 from automl_admm.runs.session.run_log import Log, read_log
 from automl_admm.runs.session.written_limits import read_moved
@@ -47,6 +51,7 @@ class RunView:
     earlier_model: tuple[str, ...] = ()
     swapped: str | None = None
     script: str | None = None
+    other_script: str | None = None
     is_alive: bool = False
     made: str = ""
     rows: GivenRows | None = None
@@ -164,6 +169,7 @@ def read_view(path: Path, asked: RowsAsked | None = None) -> RunView:
     certificate = None if earlier else _certificate(folder)
     is_ours = certificate is not None and is_of_the_model(folder, certificate, manifest)
     holder = read_holder(StoreFiles(folder.store).lock)
+    other_script = tell_other_script(folder, manifest)
     return RunView(
         folder=folder,
         content={**content, "sessions": _with_seconds(content.get("sessions", ()), holder)},
@@ -173,7 +179,8 @@ def read_view(path: Path, asked: RowsAsked | None = None) -> RunView:
         swapped=tell_swapped(folder, content, manifest),
         certificate=certificate if is_ours else None,
         is_foreign=certificate is not None and not is_ours,
-        script=_text(folder.script),
+        script=_text(folder.script) if other_script is None else None,
+        other_script=other_script,
         is_alive=holder is not None and holder.is_alive,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         rows=None if asked is None else read_given(folder, asked),

@@ -42,7 +42,6 @@ from automl_admm.runs.finish.passed_over import PassedOver, if_better, not_certi
 from automl_admm.runs.finish.reserve import reserve_of
 from automl_admm.runs.finish.rows_aside import write_rows_aside
 from automl_admm.runs.finish.run_files import note_passed_over, write_model
-from automl_admm.runs.finish.script.pipeline_script import write_script
 from automl_admm.runs.finish.ways import FoldWays, Ways
 from automl_admm.runs.kept_predictions import KeptPredictions
 from automl_admm.runs.prepare.assembly import build_executor, title_of_executor
@@ -229,11 +228,10 @@ def _conclude(ending: Ending) -> PipelineResult:
 def _write_shipped(
     folder: RunFolder, run_id: str | None, shipped: Shipped, outcome: PipelineResult
 ) -> None:
-    """Write the model, its script and its certificate."""
+    """Write the model, and its certificate."""
     if shipped.finished is not None and shipped.finished.folder is not None:
         with keeping_certified(folder, until_written=outcome.is_certified):
             write_model(folder, run_id, shipped.finished.folder / SHIPPED, outcome)
-            write_script(folder, outcome)
             _write_certificate(folder, run_id, outcome, shipped.examined)
 
 

@@ -42,6 +42,8 @@ TEXTS = list_of(text)
 RUN_ID = "run_id"
 # The key in `model.json` of the part of `run.json` that belongs to the model.
 OF_RUN = "run"
+# The key in `model.json` of the digest of the script; null where none was written.
+SCRIPT_SHA256 = "script_sha256"
 STORE_MANIFEST, STORE_RUN = "store.json", "run"
 GAPS_OF_COLUMN = record({"of": text, "empty": whole()})
 
@@ -194,6 +196,7 @@ _MODEL = record(
     {
         RUN_ID: text,
         OF_RUN: RUN_OF_MODEL,
+        SCRIPT_SHA256: nullable(text),
         "threshold": nullable(
             either("a number, 'never' or 'always'", real, one_of("never", "always"))
         ),

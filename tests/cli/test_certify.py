@@ -182,7 +182,7 @@ def test_a_kill_while_another_certified_model_is_written_leaves_one_whole(
     before = folder.model.read_bytes()
     written = {
         "model_manifest": "automl_admm.runs.finish.run_files.write_json",
-        "script": "automl_admm.runs.pipelines.write_script",
+        "script": "automl_admm.runs.finish.run_files.put_script",
         "certificate": "automl_admm.runs.pipelines.write_certificate",
     }
     again = ("--constraint", "fpr <= 0.4", "--allow-changed", "--max-evaluations", "4")

@@ -13,6 +13,7 @@ from called import run
 
 from automl_admm import AutoMLClassifier, load, read_run
 from automl_admm.core.errors import StoreError
+from automl_admm.store.json_content import with_digest
 
 GRAMMAR = """\
 %import components (impute, decision_tree, gaussian_nb)
@@ -169,6 +170,23 @@ def test_a_model_file_of_another_run_is_told(command: str, made: Path, tmp_path:
     content = json.loads((folder / "run.json").read_text()) | {"state": "running"}
     (folder / "run.json").write_text(json.dumps(content))
     assert "is not the file" not in run(command, folder, *given).out, "it may be written now"
+
+
+def test_a_script_of_another_run_is_neither_shown_nor_stated(made: Path, tmp_path: Path) -> None:
+    folder = mixed(made, tmp_path, ())
+    for content in (b"print(1)\n", None):
+        if content is not None:
+            (folder / "pipeline.py").write_bytes(content)
+        else:
+            manifest = json.loads((folder / "model.json").read_text()) | {"script_sha256": None}
+            (folder / "model.json").write_text(json.dumps(with_digest(manifest)))
+        told = run("report", folder, "--json")
+        assert "pipeline.py is not the script that the run wrote for this model" in told.out
+        assert read_run(folder).models == (folder / "model.skops",)
+        refused = run("export", folder, "--to", "certificate:audit")
+        assert refused.code == REFUSED
+        assert "pipeline.py is not the script" in refused.err
+    assert "is not the script" not in run("report", made / "mine", "--json").out
 
 
 def with_other_limits(folder: Path, state: str) -> None:

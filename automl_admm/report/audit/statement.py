@@ -58,7 +58,7 @@ def make_statement(view: RunView) -> dict[str, Any]:
 
 
 def demand_certificate(view: RunView) -> None:
-    """Raise if the folder of a run has no certificate, or one of another model or session."""
+    """Raise if the folder of a run has no certificate, or a file of another model or session."""
     if view.earlier_model:
         raise StoreError(
             f"{say_earlier(view.earlier_model)}, and so is its certificate.",
@@ -69,6 +69,8 @@ def demand_certificate(view: RunView) -> None:
             f"the certificate in '{view.folder.path}' is not that of its model, as it was written.",
             hint="Restore both files, or fit again.",
         )
+    if view.other_script is not None:
+        raise StoreError(f"{view.other_script}.", hint="Restore it, or remove it.")
     if view.certificate is None:
         raise StoreError(
             f"'{view.folder.path}' holds no certificate.",

@@ -233,6 +233,8 @@ def _of_the_folder(view: RunView) -> Iterator[str]:
         yield f"{said[0].upper()}{said[1:]}. `automl-admm resume` goes on to one of its own."
     if view.swapped is not None:
         yield view.swapped
+    if view.other_script is not None:
+        yield f"{view.other_script}, and is not shown."
 
 
 def _of_the_manifest(view: RunView) -> Iterator[str]:

@@ -29,10 +29,11 @@ from automl_admm.runs.finish.model_file import trusted_types
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import PassedOver, as_content
 from automl_admm.runs.finish.script.csv_manner import training_file
+from automl_admm.runs.finish.script.pipeline_script import make_script, put_script
 from automl_admm.runs.finish.walked_ensemble import WALKED, walked_content
 from automl_admm.runs.provenance import versions
 from automl_admm.runs.session.model_run import describe_run_of_model
-from automl_admm.store.file_schemas import OF_RUN, RUN_ID
+from automl_admm.store.file_schemas import OF_RUN, RUN_ID, SCRIPT_SHA256
 from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
@@ -46,8 +47,8 @@ logger = logging.getLogger(__name__)
 def write_model(
     folder: RunFolder, run_id: str | None, fitted: Path, outcome: PipelineResult
 ) -> None:
-    """Write the fitted pipeline, and a manifest with its description and its hash."""
-    content = read_regular(fitted)
+    """Write the fitted pipeline, a manifest with its description and its hash, and its script."""
+    content, script = read_regular(fitted), make_script(outcome)
     write_atomically(folder.model, content)
     prepared, refit = outcome.preparation, outcome.refit
     ensemble = refit.ensemble
@@ -55,6 +56,7 @@ def write_model(
     manifest = {
         RUN_ID: run_id,
         "sha256": hashlib.sha256(content).hexdigest(),
+        SCRIPT_SHA256: None if script is None else hashlib.sha256(script).hexdigest(),
         "pipeline": outcome.best.text,
         "evaluation": outcome.best.number if is_single else None,
         LAST_EVALUATION: max((one.number for one in outcome.result.evaluations), default=None),
@@ -85,6 +87,7 @@ def write_model(
         OF_RUN: describe_run_of_model(prepared),
     }
     write_json(folder.model_manifest, with_digest(manifest))
+    put_script(folder, script)
     tell_strangers(outcome)
 
 

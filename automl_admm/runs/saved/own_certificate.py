@@ -9,6 +9,7 @@ from typing import Any
 
 from automl_admm.certify.certificate import Certificate
 from automl_admm.core.run import RunState
+from automl_admm.store.file_schemas import SCRIPT_SHA256
 from automl_admm.store.json_content import read_file
 from automl_admm.store.run_folder import RunFolder
 
@@ -38,6 +39,15 @@ def tell_swapped(
         f"{folder.model.name} is not the file that the run wrote: all that is said of the model is "
         "of another one. Restore it, or fit again."
     )
+
+
+def tell_other_script(folder: RunFolder, manifest: Mapping[str, Any] | None) -> str | None:
+    """Say that a script is not the one of the model beside it; older versions noted no digest."""
+    if manifest is None or SCRIPT_SHA256 not in manifest or not folder.script.exists():
+        return None
+    if digest(folder.script) == manifest[SCRIPT_SHA256]:
+        return None
+    return f"{folder.script.name} is not the script that the run wrote for this model"
 
 
 def digest(path: Path) -> str:

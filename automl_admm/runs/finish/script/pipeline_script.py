@@ -35,20 +35,28 @@ SHARED = (
 )
 BLANK = " "
 
+SCRIPT = "pipeline.py"
 logger = logging.getLogger(__name__)
 
 
-def write_script(folder: RunFolder, outcome: PipelineResult) -> None:
-    """Write the script of a model; if it cannot be written, warn and leave none of an older one."""
+def make_script(outcome: PipelineResult) -> bytes | None:
+    """Return the script of a model as a file has it; if there can be none, warn."""
     try:
         content = script_of(outcome)
-        compile(content, folder.script.name, "exec")
-    except Exception as problem:  # noqa: BLE001 - the model is saved: this must not lose it
-        folder.script.unlink(missing_ok=True)
+        compile(content, SCRIPT, "exec")
+    except Exception as problem:  # noqa: BLE001 - the model is fitted: this must not lose it
         reason = str(problem) if isinstance(problem, NotBundledError) else say_error(problem)
         logger.warning("no pipeline.py was written: %s", reason)
-        return
-    write_atomically(folder.script, content.encode())
+        return None
+    return content.encode()
+
+
+def put_script(folder: RunFolder, content: bytes | None) -> None:
+    """Write a script, or leave none of an older model."""
+    if content is None:
+        folder.script.unlink(missing_ok=True)
+    else:
+        write_atomically(folder.script, content)
 
 
 def script_of(outcome: PipelineResult) -> str:
