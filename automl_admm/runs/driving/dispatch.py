@@ -10,7 +10,7 @@ from functools import partial
 from itertools import count
 from typing import Any, TypeVar
 
-from automl_admm.core.errors import PluginError, is_own_error
+from automl_admm.core.errors import PluginError, is_full_disk, is_own_error
 from automl_admm.core.messages import say_error, say_value
 from automl_admm.core.protocols import Executor, Finished, Task
 from automl_admm.runs.driving.interrupts import Deferral
@@ -120,21 +120,24 @@ class Dispatcher:
         except BaseException as problem:  # noqa: BLE001 - no plugin ends the program
             logger.warning("%s failed to close: %s", self.title, say_error(problem))
 
+    def _is_of_system(self, problem: BaseException) -> bool:
+        """Return True for what the system refuses to an executor of ours."""
+        is_ours = type(self._executor).__module__.partition(".")[0] == __name__.partition(".")[0]
+        return is_ours and isinstance(problem, OSError)
+
     def _call(self, name: str, function: Callable[[], ResultT], seconds: float = 0.0) -> ResultT:
         """Call the executor, with limited patience if it works elsewhere."""
         return function() if self.runs_here else self._caller.call(name, function, seconds)
 
     @contextmanager
     def _naming_it(self) -> Iterator[None]:
-        """Tell errors of the executor by its title, but for ours and those of the disk."""
+        """Tell errors of the executor by its title, but for ours and a full disk."""
         try:
             yield
         except (ConnectionError, TimeoutError) as problem:
             # Of the system, too, and the usual end of an executor on other machines.
             raise PluginError(f"{self.title} failed: {say_error(problem)}.") from problem
-        except OSError:
-            raise
         except BaseException as problem:
-            if not is_own_error(problem):
+            if is_full_disk(problem) or not is_own_error(problem) or self._is_of_system(problem):
                 raise
             raise PluginError(f"{self.title} failed: {say_error(problem)}.") from problem

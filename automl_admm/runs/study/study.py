@@ -138,9 +138,14 @@ class Study(StudyView):
     def enqueue(self, point: Mapping[str, Any]) -> None:
         """Let a point come next; values left out take their defaults."""
         with self._held():
-            candidate = locate(self._box.problem.space, point, fill=True)
-            if not self._trials.is_new(self._box.problem.key(candidate)):
+            candidate, key = (
+                locate(self._box.problem.space, point, fill=True),
+                self._box.problem.key,
+            )
+            if not self._trials.is_new(key(candidate)):
                 raise ConfigurationError("this point was asked for or told before.")
+            if key(candidate) in map(key, self._trials.conversation.first):
+                raise ConfigurationError("this point waits to be asked for already.")
             self._trials.enqueue(candidate)
 
     def add_observations(self, source: Any) -> int:

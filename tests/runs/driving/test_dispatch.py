@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import signal
 import time
 from asyncio import CancelledError
@@ -65,11 +66,24 @@ def test_a_lost_connection_is_told_by_the_name_of_the_executor(problem: OSError)
         Dispatcher(Broken(problem), "executor 'mine'").wait(0.0)
 
 
-@pytest.mark.parametrize("problem", [StoreError("full."), OSError("gone"), KeyboardInterrupt()])
-def test_errors_of_ours_and_of_the_system_pass(problem: BaseException) -> None:
+FULL = OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("problem", [StoreError("full."), FULL, KeyboardInterrupt()])
+def test_errors_of_ours_and_a_full_disk_pass(problem: BaseException) -> None:
     with pytest.raises(type(problem)) as told:
         Dispatcher(Broken(problem)).wait(0.0)
     assert told.value is problem
+
+
+def test_what_the_system_refuses_is_told_by_the_name_of_a_foreign_executor_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pytest.raises(PluginError, match=r"^executor 'mine' failed: OSError: gone\.$"):
+        Dispatcher(Broken(OSError("gone")), "executor 'mine'").wait(0.0)
+    monkeypatch.setattr(Broken, "__module__", "automl_admm.execution.any")
+    with pytest.raises(OSError, match="gone"):
+        Dispatcher(Broken(OSError("gone")), "executor 'local'").wait(0.0)
 
 
 @pytest.mark.parametrize(

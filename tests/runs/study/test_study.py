@@ -138,6 +138,8 @@ def test_a_point_of_the_user_comes_next_and_starts_come_first() -> None:
     assert first is not None
     assert first.values["x"] == 0.75
     one.enqueue(POINT)
+    with pytest.raises(ConfigurationError, match="waits to be asked for already"):
+        one.enqueue(POINT)
     second = one.ask()
     assert second is not None
     assert second.values == POINT | {"steps": ("press", "cut")}
