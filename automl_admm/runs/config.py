@@ -23,6 +23,7 @@ DEFAULT_SECONDS = 60.0
 SHARE_OF_ONE_EVALUATION = 1 / 8
 SHORTEST_LIMIT = 1.0
 LIMIT_WITHOUT_BUDGET = 300.0
+MOST_ASIDE = 0.5  # of the rows, for a certificate
 
 
 def _working_folder() -> Path:
@@ -147,9 +148,10 @@ class RunConfig(RunOptions):
                 "there is no limit to certify.",
                 hint=Remedy('Give {constraints}, such as "fpr <= 0.05".'),
             )
-        if self.certify_fraction is not None and not 0.0 < self.certify_fraction <= 0.5:
+        if self.certify_fraction is not None and not 0.0 < self.certify_fraction <= MOST_ASIDE:
             raise ConfigurationError(
-                f"the certification fraction must be in (0, 0.5], not {self.certify_fraction:g}."
+                f"the certification fraction must be in (0, {MOST_ASIDE:g}], "
+                f"not {self.certify_fraction:g}."
             )
 
     @property

@@ -14,7 +14,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.foreign_calls import in_time
 from automl_admm.plugins.records import Constraint
-from automl_admm.runs.config import RunConfig
+from automl_admm.runs.config import MOST_ASIDE, RunConfig
 from automl_admm.runs.prepare.set_aside import (
     Aside,
     Question,
@@ -30,6 +30,8 @@ from automl_admm.runs.prepare.shared_work import Known, SharedWork
 from automl_admm.runs.provenance import fingerprint, fingerprint_data, run_of
 from automl_admm.runs.saved_request import way_of
 from automl_admm.store.run_folder import RunFolder
+
+ASKED = ("name", "bound", "at_least", "confidence")
 
 
 def aims_of(
@@ -54,7 +56,8 @@ def aside_of(constraints: tuple[Constraint, ...], whole: Table, config: RunConfi
     """Return how many of the rows to set aside; a hanging limit is left at the deadline."""
     is_binary = whole.classes is not None and len(whole.classes) == 2
     rows = trial_rows(alike_rows(whole, config.random_state))
-    plan = partial(_plan, constraints, rows, config, has_thresholds=is_binary)
+    share = _share_before(constraints, config, len(whole.y))
+    plan = partial(_plan, constraints, rows, config, share, has_thresholds=is_binary)
     try:
         return in_time(plan, config.deadline)
     except TimeoutError as problem:
@@ -62,8 +65,36 @@ def aside_of(constraints: tuple[Constraint, ...], whole: Table, config: RunConfi
         raise ConfigurationError(message, hint="Choose another limit.") from None
 
 
+def _share_before(
+    constraints: tuple[Constraint, ...], config: RunConfig, rows: int
+) -> float | None:
+    """Return the share that is asked for, or that a run goes on with: a version may plan another.
+
+    It stays for the same limits, confidence and number of rows.
+    """
+    if config.certify_fraction is not None or config.place is None or not config.resumed:
+        return config.certify_fraction
+    folder = RunFolder(config.place)
+    if not folder.rows_set_aside.exists():
+        return None
+    run, aside = folder.read(folder.settings), folder.read(folder.rows_set_aside)
+    before = [tuple(map(one.get, ASKED)) for one in run["settings"]["limits"]]
+    now = [tuple(getattr(one.limit, name) for name in ASKED) for one in constraints]
+    share: float = aside.get("fraction") or 0.0
+    is_same = before == now and run["settings"].get("certify") == config.certify
+    # A session that was killed may have left those of the session before.
+    is_of_run = run["data"]["rows"] == aside["rows"] - len(aside["places"])
+    is_usable = aside["rows"] == rows and 0.0 < share <= MOST_ASIDE
+    return share if is_same and is_of_run and is_usable else None
+
+
 def _plan(
-    constraints: tuple[Constraint, ...], rows: TrialRows, config: RunConfig, *, has_thresholds: bool
+    constraints: tuple[Constraint, ...],
+    rows: TrialRows,
+    config: RunConfig,
+    share: float | None,
+    *,
+    has_thresholds: bool,
 ) -> Aside:
     """Return how many rows to set aside; raise if no number of them can prove the limits."""
     assert config.certify is not None  # noqa: S101 - a certificate was asked for
@@ -72,7 +103,7 @@ def _plan(
         constraints,
         examples,
         config.certify,
-        config.certify_fraction,
+        share,
         has_thresholds=has_thresholds,
         is_last_look=config.last_look,
     )
