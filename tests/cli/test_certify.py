@@ -190,6 +190,20 @@ def test_a_run_goes_on_with_the_share_set_aside_that_another_version_planned(
     assert json.loads(places.read_text())["fraction"] < 0.45
 
 
+def test_a_kill_before_the_next_model_is_written_keeps_one_copy(
+    run: Any, credit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("fit", credit, "--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95")
+    assert run(*asked, *SEARCH).code == 0
+    changed = ("--constraint", "recall >= 0.9999", "--on-infeasible", "closest", "--allow-changed")
+    again = ("resume", "out", *changed, "--max-evaluations", "3")
+    with monkeypatch.context() as patched:
+        patched.setattr("automl_admm.runs.pipelines.write_model", interrupt)
+        assert run(*again).code == 130
+    assert "is kept in 'out/certified-1'" in run(*again).err.replace(str(tmp_path) + "/", "")
+    assert [path.name for path in (tmp_path / "out").glob("certified-*")] == ["certified-1"]
+
+
 @pytest.mark.parametrize("killed", ["model_manifest", "script", "certificate"])
 def test_a_kill_while_another_certified_model_is_written_leaves_one_whole(
     killed: str, run: Any, credit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -39,9 +39,10 @@ def keeping_certified(folder: RunFolder, *, until_written: bool | None) -> Itera
 
 
 def _keep(folder: RunFolder) -> Path:
-    kept = next(
-        path for number in count(1) if not (path := folder.path / f"certified-{number}").exists()
-    )
+    names = (folder.path / f"certified-{number}" for number in count(1))
+    kept = next(path for path in names if not path.exists() or _is_the_same(path, folder))
+    if kept.exists():  # by a session that was killed
+        return kept
     # The next session removes what a kill leaves under this name.
     partial = folder.path / f"{SCRATCH}certified"
     remove_tree(partial)
@@ -53,6 +54,14 @@ def _keep(folder: RunFolder) -> Path:
     partial.rename(kept)
     sync_folder(folder.path)
     return kept
+
+
+def _is_the_same(kept: Path, folder: RunFolder) -> bool:
+    """Return True if a folder holds the certificate that a run has now, which names its model."""
+    try:
+        return read_regular(RunFolder(kept).certificate) == read_regular(folder.certificate)
+    except OSError:
+        return False
 
 
 def _is_certified(folder: RunFolder) -> bool:
