@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
-import threading
 import time
-import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, NoReturn, Self, overload
+from typing import Any, Self, overload
 
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.core.messages import say_count
@@ -20,20 +16,20 @@ from automl_admm.runs.cancelling import Cancel, cancellers
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.logbook import Past
 from automl_admm.runs.signatures import constructs
-from automl_admm.runs.study.files import Opened, copy_study, open_study, reopen_study
+from automl_admm.runs.study.files import copy_study, open_study, reopen_study
 from automl_admm.runs.study.observations import read_observations
 from automl_admm.runs.study.optimized import MinimizeResult, summarize
 from automl_admm.runs.study.options import StudyCall, limits_of, warn_of_limits
+from automl_admm.runs.study.owned import OwnedStudy
 from automl_admm.runs.study.points import locate
 from automl_admm.runs.study.server import RemoteStudy, StudyServer
 from automl_admm.runs.study.telling import read_outcome, read_seconds
 from automl_admm.runs.study.trial import Trial
-from automl_admm.runs.study.trials import Trials, problem_of
-from automl_admm.runs.study.view import StudyView
+from automl_admm.runs.study.trials import Trials
 from automl_admm.runs.validation import check_whole
 
 
-class Study(StudyView):
+class Study(OwnedStudy):
     """A search over a space that you drive: `ask` for trials, evaluate them, `tell` the results.
 
     `space` is searched for the smallest loss within the `constraints` (`"weight <= 3"`). `ask()`
@@ -54,13 +50,6 @@ class Study(StudyView):
         limits_of(call)
         warn_of_limits("Study", call.limits, frames=2)
         self._open(open_study(call))
-
-    def _open(self, opened: Opened) -> None:
-        super().__init__(opened.saved.name, opened.trials)
-        self._saved = opened.saved
-        self._lock, self._process = threading.RLock(), os.getpid()
-        self._is_lent = False
-        self._close = weakref.finalize(self, _close, opened.trials, self._process)
 
     @classmethod
     def load(cls, folder: str | Path, **changed: Any) -> Self:
@@ -209,47 +198,6 @@ class Study(StudyView):
         """Return the study served at an address, for `ask` and `tell` from this process."""
         return RemoteStudy(address, authkey)
 
-    def __getstate__(self) -> NoReturn:
-        message = "a study cannot be copied into another process."
-        raise ConfigurationError(message, hint="Use study.serve() there and Study.connect().")
-
-    def close(self) -> None:
-        """End the search and let go of the folder; a study with a folder can be loaded again."""
-        with self._lock:
-            self._close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    # --- inside ------------------------------------------------------------------------------
-
-    @contextmanager
-    def _held(self) -> Iterator[None]:
-        """Let one thread in at a time, and nobody after a fork or after the end."""
-        self._check_process()
-        with self._lock:
-            if not self._close.alive:
-                raise ConfigurationError("the study is closed.", hint="Go on with Study.load.")
-            if self._is_lent:
-                raise ConfigurationError("the study is in its optimize: wait until it has ended.")
-            yield
-
-    def _check_process(self) -> None:
-        if os.getpid() != self._process:
-            raise ConfigurationError(
-                f"the study belongs to process {self._process}, which forked this one.",
-                hint="Use study.serve() there and Study.connect() here.",
-            )
-
-    def _begin(self) -> None:
-        if not self._trials.conversation.has_begun:
-            self._trials.tell("run_started")
-        self._begun = self._begun or time.monotonic()
-        self._trials.begin(problem_of(self._box, self._deadline))
-
 
 def _driven(config: RunConfig, trials: Trials, evaluations: int | None, begun: float) -> RunConfig:
     """Return the settings of a driver: results from elsewhere are in its log, but free."""
@@ -261,10 +209,3 @@ def _driven(config: RunConfig, trials: Trials, evaluations: int | None, begun: f
     if config.time_budget is None:  # then the default one is for each call
         begun = time.monotonic()
     return replace(config, max_evaluations=whole, begun=begun)
-
-
-def _close(trials: Trials, process: int) -> None:
-    """End a study, in the process that owns it alone."""
-    if os.getpid() == process:
-        trials.conversation.close()
-        trials.store.close()
