@@ -162,6 +162,38 @@ def test_what_is_read_while_an_interpreter_starts_takes_a_new_one(name: str) -> 
     assert not isinstance(start_and_end(preexec_fn=lambda: None), ForkedProgram)
 
 
+STARTS = """
+import json, subprocess, sys
+for line in json.loads(sys.argv[1]):
+    pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with subprocess.Popen([sys.executable, *line], start_new_session=True, **pipes) as child:
+        out, err = child.communicate("")
+    print(json.dumps([child.returncode, out, err.splitlines()[-1:]]))
+"""
+TELLS = """
+import os, signal, sys
+print(sys.argv[1:], sys.path[:1] == [""], os.getsid(0) == os.getpid(), "sklearn" in sys.modules)
+print(signal.getsignal(signal.SIGTERM) == signal.SIG_DFL, len(os.listdir("/dev/fd")))
+"""
+
+
+def test_a_code_that_it_runs_apart_runs_in_a_fork_as_in_an_interpreter() -> None:
+    ends = ("import sys; sys.exit(7)", "1 / 0", "import os; os.kill(os.getpid(), 9)")
+    codes = [["-c", TELLS, "word"], *(["-c", code] for code in ends)]
+    apart, forked = (
+        [
+            json.loads(line)
+            for line in run_python(
+                "-c", STARTS, json.dumps([[*more, *code] for code in codes])
+            ).stdout.splitlines()
+        ]
+        for more in ([], ["-P"])
+    )
+    # By -P the folder is no place for modules; and what is imported tells that it is a fork.
+    assert forked[0][1].replace("False True True", "True True False") == apart[0][1]
+    assert forked[1:] == apart[1:]
+
+
 def test_modules_that_stand_in_the_way_take_a_new_interpreter(tmp_path: Path) -> None:
     assert isinstance(start_and_end(cwd=tmp_path), ForkedProgram)
     (tmp_path / "random.py").write_text("raise SystemExit(9)")

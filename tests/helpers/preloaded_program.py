@@ -2,7 +2,8 @@
 
 Imports take seconds of the processor, many times what most tests need of a program. This process
 imports once, listens on its one socket, and forks. The fork unwinds to the end of this file and
-runs the program as `python -m automl_admm` does.
+runs the program as `python -m automl_admm` does. Where the program starts an interpreter for a code
+of its own, to look at plugins apart, that is a fork as well.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ import runpy
 import select
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 import types
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, ClassVar, NoReturn, TextIO
 
 import numpy as np
 import pandas as pd
@@ -49,7 +52,7 @@ HIGHEST = 65_536
 class Order:
     """One start of Python, and its descriptors: three streams and the pipe for answers.
 
-    The arguments are those of an interpreter: `-m automl_admm …`, `-c CODE …` or `SCRIPT …`.
+    The arguments are those of an interpreter: `-m MODULE …`, `-c CODE …` or `SCRIPT …`.
     """
 
     arguments: list[str]
@@ -59,6 +62,7 @@ class Order:
     apart: bool
     limits: list[tuple[int, int]]
     descriptors: list[int]
+    is_safe: bool = False  # by -P: the first place for modules is left out
 
 
 def main() -> None:
@@ -178,11 +182,14 @@ def become(order: Order, own_path: list[str]) -> None:
     os.environ.update(order.environment)
     tempfile.tempdir = None  # it was found in the environment
     named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    sys.path[:] = [first_place(order.arguments[0]), *filter(None, named), *own_path]
+    first = [] if order.is_safe else [first_place(order.arguments[0])]
+    sys.path[:] = [*first, *filter(None, named), *own_path]
     importlib.invalidate_caches()
     if any(next(Path(place).glob("*.dist-info"), None) for place in (order.folder, *named)):
         forget_installed()
     np.random.seed()  # noqa: NPY002 - forks would draw the same, and processes do not
+    ForkedCode.own_path = own_path
+    subprocess.Popen = ForkedCode  # type: ignore[misc] # also for what the program calls by this name
     gc.enable()
     try:
         run(order.arguments)
@@ -191,6 +198,47 @@ def become(order: Order, own_path: list[str]) -> None:
             end(leave.code or 0)
         raise
     end(0)
+
+
+class ForkedCode(subprocess.Popen[Any]):
+    """A code that the program runs in an interpreter apart: a fork; else what `Popen` gives."""
+
+    own_path: ClassVar[list[str]] = []
+
+    def _execute_child(self, *given: Any) -> None:
+        # The order in which Popen calls it; see `ForkedProgram`.
+        arguments, shared, cwd, environment = list(given[0]), *given[4:7]
+        is_known = arguments[:2] == [sys.executable, "-P"] and arguments[2:3] in (["-c"], ["-m"])
+        if not is_known or shared or cwd is not None or threading.active_count() > 1:
+            super()._execute_child(*given)  # type: ignore[misc]
+            return
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError):  # it may be full, or closed
+                stream.flush()
+        pipes = given[10:16]
+        self.pid = os.fork()
+        if self.pid == 0:
+            own = dict(os.environ if environment is None else environment)
+            streams = [pipes[0], pipes[3], pipes[5]]
+            order = Order(arguments[2:], str(Path.cwd()), own, -1, given[21], [], streams, True)
+            run_code(order, self.own_path)
+        self._child_created = True
+        self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+
+
+def run_code(order: Order, own_path: list[str]) -> NoReturn:
+    """Run a code in a fork of the program, which knows neither its handlers nor its end."""
+    try:
+        atexit._clear()
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM):
+            signal.signal(number, signal.SIG_DFL)
+        given = enumerate(order.descriptors)
+        streams = [os.dup(number) if found < 0 else found for number, found in given]
+        become(replace(order, descriptors=streams), own_path)
+    except BaseException:  # noqa: BLE001 - nothing may run on into the program
+        traceback.print_exc()
+    os._exit(1)
 
 
 def first_place(kind: str) -> str:
@@ -205,7 +253,7 @@ def run(arguments: list[str]) -> None:
     kind, *rest = arguments
     if kind == "-m":
         sys.argv[:] = rest
-        runpy.run_module(PROGRAM, run_name="__main__", alter_sys=True)
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
         return
     sys.argv[:] = arguments if kind != "-c" else [kind, *rest[1:]]
     text, name = (rest[0], "<string>") if kind == "-c" else (Path(kind).read_text("utf-8"), kind)
@@ -234,7 +282,8 @@ def take_streams(descriptors: list[int]) -> None:
         os.dup2(descriptor, number)
     os.closerange(STREAMS, HIGHEST)
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
-        stream = reopened(getattr(sys, name), number, mode)
+        # The program may write to wrappers of its streams.
+        stream = reopened(getattr(sys, f"__{name}__"), number, mode)
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
 

@@ -149,7 +149,9 @@ def server_environment() -> Mapping[str, str]:
 def server_socket() -> socket.socket:
     """Start the process that has imported the program; it ends with this one."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    own = {name: text for name, text in server_environment().items() if name != "PYTHONPATH"}
+    # With a hash seed of its own: sets have another order there than here.
+    without = {"PYTHONPATH", "PYTHONHASHSEED"}
+    own = {name: text for name, text in server_environment().items() if name not in without}
     with theirs:
         subprocess.run(
             [sys.executable, SERVER, str(theirs.fileno()), PACKAGE.parent],
