@@ -66,7 +66,7 @@ def test_a_setting_that_is_wrong_is_all_that_is_told(run: Any) -> None:
     done = run("fit", *QUICK, "--z-solver", "gp", "--out", "out")
     assert done.code == 2
     assert done.err.startswith("error: no z solver named 'gp'. 'gp' is a theta solver")
-    done = run("fit", "--target", "buys")
+    done = run("fit", "--target", "buys", "--executor", "inline")
     assert done.err.startswith("no DATA given: running on german_credit")
     assert "error: there is no column 'buys'" in done.err
 
@@ -136,6 +136,11 @@ def test_a_regression_target_is_recognised(run: Any, table: Path) -> None:
         (["people.csv"], 2, "--target is missing"),
         (["people.csv", "--target", "buys", "--theta-solver", "gpp"], 2, "Did you mean 'gp'"),
         (
+            ["people.csv", "--target", "buys", "--theta-solver", "gpp", "--executor", "local"],
+            2,
+            "Did you mean 'gp'",
+        ),
+        (
             ["people.csv", "--target", "buys", "--theta-solver", "gp:retsarts=2"],
             2,
             "has no option 'retsarts'",
@@ -184,7 +189,9 @@ def test_bad_input_is_one_line_and_leaves_nothing(
         "%import components (impute, random_forrest)\nstart: impute random_forrest\n"
     )
     before = sorted(path.name for path in tmp_path.iterdir())
-    done = run("fit", *arguments)
+    # The server of the local executor, which begins beside the reading, costs an interpreter.
+    executor = () if "--executor" in arguments else ("--executor", "inline")
+    done = run("fit", *arguments, *executor)
     assert done.code == code
     assert done.out == ""
     assert done.err.startswith("error: ")
@@ -306,7 +313,8 @@ def test_the_budget_does_not_pay_for_what_a_shell_did_before_it_became_the_progr
 @pytest.mark.parametrize("option", ["--seed", "--max-evaluations", "--workers", "--max-depth"])
 @pytest.mark.parametrize("sign", ["", "-"])
 def test_whole_numbers_of_400_digits_are_one_line(run: Any, option: str, sign: str) -> None:
-    done = run("fit", f"{option}={sign}{'9' * 400}", "-q", "--out", "out")
+    here = ("--executor", "inline", "-q", "--out", "out")
+    done = run("fit", f"{option}={sign}{'9' * 400}", *here)
     assert done.code == 2
     assert done.err.startswith("error: ")
     assert done.err.count("\n") == 1
