@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from program import start
 
 from automl_admm.execution.shared_state import OneAtATime, SharedSetting, unheard_warnings
 
@@ -85,9 +86,8 @@ def test_eight_threads_leave_the_process_as_it_was(
 )
 def test_ctrl_c_ends_a_fit_from_python_well(tmp_path: Path, seen: Callable[[str], None]) -> None:
     env = os.environ | {"AUTOML_ADMM_PLUGINS": ""}
-    with subprocess.Popen(
-        [sys.executable, "-c", FIT], env=env, stdout=subprocess.PIPE, text=True, cwd=tmp_path
-    ) as child:
+    options = {"env": env, "stdout": subprocess.PIPE, "text": True, "cwd": tmp_path}
+    with start([sys.executable, "-c", FIT], {}, False, options) as child:
         assert child.stdout is not None
         said = [child.stdout.readline() for _ in range(2)]
         assert said == ["evaluated\n"] * 2

@@ -7,9 +7,13 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from program import run_python
 
+from automl_admm.cli.shared import plugin_check
 from automl_admm.cli.shared.plugin_check import subjects_of
 from automl_admm.plugins.loading import RECORDS, PluginInfo, load_plugins
 from automl_admm.plugins.specs import hookimpl
@@ -53,6 +57,25 @@ class Heard:
 
     @hookimpl
     def run_started(self, info: object) -> None: ...
+
+
+@pytest.fixture(autouse=True)
+def forked_check(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask in a fork, many times cheaper than an interpreter; one test asks in that."""
+    if "new_interpreter" not in request.fixturenames:
+        monkeypatch.setattr(plugin_check, "subprocess", SimpleNamespace(run=run_forked))
+
+
+def run_forked(
+    line: list[str], *, env: dict[str, str], **more: Any
+) -> subprocess.CompletedProcess[str]:
+    del more
+    return run_python("-m", *line[line.index("-m") + 1 :], env=env)
+
+
+@pytest.fixture
+def new_interpreter() -> None:
+    """Ask in an interpreter, as everybody does."""
 
 
 UNREADABLE = "import a_module_that_is_not_there"
@@ -109,6 +132,7 @@ def test_a_name_stands_for_all_that_has_it_or_that_the_plugin_provides() -> None
     assert subjects_of(plugins, "mine") == [("observing", "mine")]
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_a_script_may_say_no_progress_of_any_kind(run: Run) -> None:
     ended = run("plugins", "check", "tiny", "--no-progress")
     assert ended.code == 0, ended.out + ended.err

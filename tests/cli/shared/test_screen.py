@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from program import start_program
+from program import run_program, start_program
 
 from automl_admm.cli.shared.screen import say
 from automl_admm.progress.visible_text import visible
@@ -139,15 +139,7 @@ def test_data_for_another_program_are_exact(hostile: Path, run: Any) -> None:
 def test_a_result_that_cannot_be_printed_is_one_line_at_most(
     shell: str, code: int, hostile: Path, seen: Seen
 ) -> None:
-    program = f"{sys.executable} -m automl_admm leaderboard run"
-    wait = "sleep 0.2; " if "PIPESTATUS" in shell else ""
-    done = subprocess.run(
-        ["bash", "-c", f"{wait}{program} {shell}"],
-        cwd=hostile,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = redirected(shell, hostile, "leaderboard", "run")
     assert done.returncode == code, done
     if code == 141:
         assert not done.stderr
@@ -164,12 +156,25 @@ def test_a_result_that_cannot_be_printed_is_one_line_at_most(
 def test_progress_that_cannot_be_printed_ends_no_run(
     shell: str, hostile: Path, tmp_path: Path, seen: Seen
 ) -> None:
-    options = "--target buys --grammar g.lark --executor inline --cv 2 --max-evaluations 1 -v"
-    command = f"{sys.executable} -m automl_admm fit data.csv {options} --out {tmp_path}/out {shell}"
-    done = subprocess.run(["bash", "-c", command], cwd=hostile, capture_output=True, check=False)
+    few = ("--grammar", "g.lark", "--executor", "inline", "--cv", "2", "--max-evaluations", "1")
+    given = ("data.csv", "--target", "buys", *few, "-v", "--out", str(tmp_path / "out"))
+    done = redirected(shell, hostile, "fit", *given)
     assert done.returncode == 0, done
     assert (tmp_path / "out" / "model.json").exists()
     seen("exit 0, model saved")
+
+
+def redirected(shell: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the program with a stream that is full, or as a shell is told to."""
+    if shell.endswith("/dev/full"):
+        name = "stdout" if shell.startswith(">") else "stderr"
+        with Path("/dev/full").open("w") as full:
+            return run_program(*arguments, cwd=folder, **{name: full})
+    wait = "sleep 0.2; " if "PIPESTATUS" in shell else ""
+    line = f"{wait}{sys.executable} -m automl_admm {' '.join(arguments)} {shell}"
+    return subprocess.run(
+        ["bash", "-c", line], cwd=folder, capture_output=True, text=True, check=False
+    )
 
 
 def test_a_terminal_breaks_messages_between_words_and_a_pipe_does_not(
