@@ -305,11 +305,16 @@ def reductions(task: Task, rows: Rows, safe: Rows) -> Decide | None:
     """Fit fairlearn's ExponentiatedGradient at a quarter of the limit, and test it.
 
     Its bound is on the distance of a group to all rows: a gap is at most twice that, and the other
-    half is room for the test. Its costs weigh both classes alike.
+    half is room for the test.
     """
+    return _tested(task, fit_reductions(task, rows, task.asked.bound / 4.0), safe)
+
+
+def fit_reductions(task: Task, rows: Rows, bound: float) -> Decide:
+    """Fit fairlearn's ExponentiatedGradient; its costs weigh both classes alike."""
     from fairlearn import reductions as fair
 
-    rate, column, bound = task.asked.parts
+    rate, column, _ = task.asked.parts
     moments = {
         "fpr": fair.FalsePositiveRateParity,
         "recall": fair.TruePositiveRateParity,
@@ -319,7 +324,7 @@ def reductions(task: Task, rows: Rows, safe: Rows) -> Decide | None:
     coded = numbers().fit(rows.X)
     model = fair.ExponentiatedGradient(
         LogisticRegression(solver="liblinear"),  # as in its documentation
-        moments[rate](difference_bound=bound / 4.0),
+        moments[rate](difference_bound=bound),
         objective=fair.ErrorRate(costs={"fp": share, "fn": 1.0 - share}),
         max_iter=ROUNDS,
     )
@@ -328,15 +333,16 @@ def reductions(task: Task, rows: Rows, safe: Rows) -> Decide | None:
         rows.truth.astype(int),
         sensitive_features=rows.X[column].to_numpy(),
     )
-
-    def decide(X: Any) -> Calls:
-        return np.asarray(model.predict(coded.transform(X), random_state=task.seed) == 1)
-
-    return _tested(task, decide, safe)
+    return lambda X: np.asarray(model.predict(coded.transform(X), random_state=task.seed) == 1)
 
 
 def threshold_optimizer(task: Task, rows: Rows, safe: Rows) -> Decide | None:
-    """Fit fairlearn's ThresholdOptimizer around a logistic regression, and test it."""
+    """Fit fairlearn's ThresholdOptimizer, and test it."""
+    return _tested(task, fit_threshold_optimizer(task, rows), safe)
+
+
+def fit_threshold_optimizer(task: Task, rows: Rows) -> Decide:
+    """Fit fairlearn's ThresholdOptimizer around a logistic regression."""
     from fairlearn.postprocessing import ThresholdOptimizer
 
     rate, column, _ = task.asked.parts
@@ -358,7 +364,7 @@ def threshold_optimizer(task: Task, rows: Rows, safe: Rows) -> Decide | None:
         found = model.predict(X, sensitive_features=groups, random_state=task.seed)
         return np.asarray(found == 1)
 
-    return _tested(task, decide, safe)
+    return decide
 
 
 def optuna_constraints(task: Task, rows: Rows, safe: Rows, *, widths: float = 0.0) -> Decide | None:

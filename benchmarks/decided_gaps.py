@@ -4,6 +4,8 @@ The tables and groups are those of certified_gaps.py, on other splits. Every run
 the same number of evaluations, of which weights are a part or not: what they take is taken from the
 rest. The search maximises balanced accuracy within one limit on its 2 000 rows (60 % of a smaller
 table); the rest says what is left of both. Thresholds are one for all, or one for each group.
+Beside it stand fairlearn's two methods on the same rows, around a logistic regression; for them
+the environment needs fairlearn.
 
     python benchmarks/decided_gaps.py --data ../shared/data --out build/decided.jsonl
     python benchmarks/decided_gaps.py --report build/decided.jsonl
@@ -14,12 +16,15 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import certified_rival_methods as methods
 import numpy as np
 from certified_ensembles import arguments, beside
 from certified_gaps import BOUND, GROUPS, RATES, task_of
+from certified_rival_methods import Decide, Rows
 from certified_rivals import read as read_records
 from certified_tasks import NO_ANSWER, Task, balanced
 from scipy.stats import wilcoxon
@@ -34,13 +39,6 @@ from automl_admm.runs.prepare.preparation import prepare
 GRAMMAR = Path(__file__).parents[1] / "grammars" / "default.lark"
 MEASURED = Path(__file__).parent / "measured" / "decided_gaps.json"
 EVALUATIONS, FOLDS, SPLITS = 30, 5, (11,)
-FORMS: Mapping[str, Mapping[str, bool]] = {
-    "rows weighed": {},
-    "rows not weighed": {"weighs": False},
-    "thresholds by group, rows weighed": {"by_group": True},
-    "thresholds by group, rows not weighed": {"by_group": True, "weighs": False},
-}
-PAIRS = dict(zip(list(FORMS)[::2], list(FORMS)[1::2], strict=True))
 Record = dict[str, Any]
 
 
@@ -51,16 +49,16 @@ def run_all(folder: Path, out: Path) -> None:
         for name in GROUPS:
             for rate in RATES:
                 task = task_of(folder, name, rate, split)
-                for form, given in FORMS.items():
-                    place = (name, rate, split, form)
+                for method, run in METHODS.items():
+                    place = (name, rate, split, method)
                     if place not in known:
-                        record = {"place": place} | searched(task, **given)
+                        record = {"place": place} | _judged(task, run(task))
                         with out.open("a", encoding="utf-8") as stream:
                             stream.write(json.dumps(record) + "\n")
 
 
-def searched(task: Task, *, by_group: bool = False, weighs: bool = True) -> Record:
-    """Return what the best pipeline within the limit does on the rest of the table."""
+def searched(task: Task, *, by_group: bool = False, weighs: bool = True) -> Decide | None:
+    """Return the decisions of the best pipeline within the limit."""
     config = RunConfig(
         grammar="default" if weighs else _without_weights(),
         task="classification",
@@ -76,10 +74,9 @@ def searched(task: Task, *, by_group: bool = False, weighs: bool = True) -> Reco
     try:
         outcome = run_pipelines(prepare(config, task.X, task.truth.astype(int)))
     except NoSuccessError:
-        return {"balanced": NO_ANSWER, "value": 0.0}  # all rows the same
-    called, truth = np.asarray(outcome.model.predict(task.future) == 1), task.future_truth
-    value = float(task.asked.value(called, truth, task.future))
-    return {"balanced": round(balanced(called, truth), 5), "value": round(value, 5)}
+        return None
+    model = outcome.model
+    return lambda X: np.asarray(model.predict(X) == 1)
 
 
 def _without_weights() -> GrammarText:
@@ -89,39 +86,78 @@ def _without_weights() -> GrammarText:
     return GrammarText(text.replace("none\n       | reweigh", "none"))
 
 
-def write(found: Sequence[Record], commit: str) -> None:
-    """Put the table into the file of measured numbers; an answer outside of its limit is worth 0.5.
+def reductions(task: Task) -> Decide:
+    """Fit fairlearn's ExponentiatedGradient on all rows, at half of the limit.
 
-    Only settings count that every form was run on.
+    Its bound is on the distance of a group to all rows: a gap is at most twice that.
     """
-    by_form: dict[str, dict[Any, Record]] = {form: {} for form in FORMS}
+    return methods.fit_reductions(task, Rows(task.X, task.truth), BOUND / 2.0)
+
+
+def threshold_optimizer(task: Task) -> Decide:
+    """Fit fairlearn's ThresholdOptimizer on all rows."""
+    return methods.fit_threshold_optimizer(task, Rows(task.X, task.truth))
+
+
+def _judged(task: Task, decide: Decide | None) -> Record:
+    """Return what the rest of the table says; without a model all rows are called the same."""
+    if decide is None:
+        return {"balanced": NO_ANSWER, "value": 0.0}
+    called = np.asarray(decide(task.future))
+    value = float(task.asked.value(called, task.future_truth, task.future))
+    utility = balanced(called, task.future_truth)
+    return {"balanced": round(utility, 5), "value": round(value, 5)}
+
+
+WEIGHED, PLAIN = "rows weighed", "rows not weighed"
+WEIGHED_GROUPS = "thresholds by group, rows weighed"
+PLAIN_GROUPS = "thresholds by group, rows not weighed"
+GRADIENT, OPTIMIZER = "fairlearn ExponentiatedGradient", "fairlearn ThresholdOptimizer"
+METHODS: Mapping[str, Callable[[Task], Decide | None]] = {
+    WEIGHED: searched,
+    PLAIN: partial(searched, weighs=False),
+    WEIGHED_GROUPS: partial(searched, by_group=True),
+    PLAIN_GROUPS: partial(searched, by_group=True, weighs=False),
+    GRADIENT: reductions,
+    OPTIMIZER: threshold_optimizer,
+}
+PAIRS = (
+    (WEIGHED, PLAIN),
+    (WEIGHED_GROUPS, PLAIN_GROUPS),
+    (WEIGHED, PLAIN_GROUPS),
+    (WEIGHED, GRADIENT),
+    (WEIGHED_GROUPS, OPTIMIZER),
+)
+
+
+def write(found: Sequence[Record], commit: str) -> None:
+    """Put the tables into the file of measured numbers.
+
+    Only settings count that every method was run on.
+    """
+    by_method: dict[str, dict[Any, Record]] = {method: {} for method in METHODS}
     for one in found:
-        *setting, form = one["place"]
-        by_form[form][tuple(setting)] = one
-    whole = [
-        one for one in by_form["rows weighed"] if all(one in known for known in by_form.values())
-    ]
-    rows = []
-    for form, known in by_form.items():
-        reached = [known[setting] for setting in whole]
-        lead = [""] * 2
-        if form in PAIRS:
-            others = [by_form[PAIRS[form]][setting] for setting in whole]
-            lead = [_lead(reached, others, _utility), _lead(reached, others, _worth)]
-        inside = sum(one["value"] <= BOUND for one in reached)
-        means = (np.mean([measure(one) for one in reached]) for measure in (_gap, _utility, _worth))
-        rows.append([form, f"{inside}/{len(reached)}", *(f"{mean:.3f}" for mean in means), *lead])
-    columns = [
-        "",
-        "within the limit on the rest",
-        "mean gap",
-        "mean utility",
-        "the same within limits",
-    ]
-    columns += ["utility: better / worse / level than without weights", "the same within limits"]
-    table = {"title": "by settings", "columns": columns, "rows": rows}
-    content = {"commit": commit, "settings": len(whole), "tables": {"gaps": table}}
+        *setting, method = one["place"]
+        by_method[method][tuple(setting)] = one
+    whole = [one for one in by_method[WEIGHED] if all(one in known for known in by_method.values())]
+    reached = {name: [known[setting] for setting in whole] for name, known in by_method.items()}
+    methods_table = {
+        "title": "by settings; outside of its limit an answer is worth 0.5",
+        "columns": ["", "within the limit on the rest", "mean gap", "mean utility", "its worth"],
+        "rows": [_row(name, records) for name, records in reached.items()],
+    }
+    columns = ["", "beside", "utility: better / worse / level", "p", "worth: the same", "p"]
+    rows = [[*pair, *_lead(*(reached[one] for one in pair))] for pair in PAIRS]
+    pairs = {"title": "by settings, Wilcoxon", "columns": columns, "rows": rows}
+    tables = {"methods": methods_table, "pairs": pairs}
+    content = {"commit": commit, "settings": len(whole), "tables": tables}
     MEASURED.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _row(name: str, records: Sequence[Record]) -> list[str]:
+    inside = sum(one["value"] <= BOUND for one in records)
+    means = [np.mean([measure(one) for one in records]) for measure in (_gap, _utility, _worth)]
+    return [name, f"{inside}/{len(records)}", *(f"{mean:.3f}" for mean in means)]
 
 
 def _gap(one: Record) -> float:
@@ -137,13 +173,14 @@ def _worth(one: Record) -> float:
     return _utility(one) if _gap(one) <= BOUND else NO_ANSWER
 
 
-def _lead(
-    mine: Sequence[Record], theirs: Sequence[Record], measure: Callable[[Record], float]
-) -> str:
-    lead = np.array(
-        [measure(one) - measure(other) for one, other in zip(mine, theirs, strict=True)]
-    )
-    return f"{beside(lead)}, p = {wilcoxon(lead).pvalue:.2g}"
+def _lead(mine: Sequence[Record], theirs: Sequence[Record]) -> list[str]:
+    """Return how often one method is better than another, in utility and in worth."""
+    told = []
+    for measure in (_utility, _worth):
+        pairs = zip(mine, theirs, strict=True)
+        lead = np.array([measure(one) - measure(other) for one, other in pairs])
+        told += [beside(lead), f"{wilcoxon(lead).pvalue:.2g}"]
+    return told
 
 
 def main() -> None:
