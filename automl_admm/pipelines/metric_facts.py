@@ -76,6 +76,12 @@ def _facts(name: str, summary: str, provider: str, scorer: Any) -> MetricFacts:
     return MetricFacts(name, summary, provider, target_of(scorer), needs, negated, weights)
 
 
+def sees_scores_alone(scorer: Any) -> bool:
+    """Return True for a scorer known to look at scores or probabilities, and never at decisions."""
+    response = getattr(scorer, "_response_method", None)
+    return response is not None and response != "predict"
+
+
 def target_of(scorer: Any) -> str:
     """Return the kind of target that a scorer is for, as in `MetricFacts`."""
     module = getattr(_function(scorer), "__module__", "") or ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from automl_admm.constraints.fitted_groups import say_fitted
+from automl_admm.pipelines.metric_facts import sees_scores_alone
+from automl_admm.pipelines.row_weighing import compares_groups
 from automl_admm.runs.finish.certified_ensemble import may_be_certified
 from automl_admm.runs.options import FOLDS
 from automl_admm.runs.prepare.preparation import Preparation
@@ -24,7 +26,22 @@ def announce(prepared: Preparation) -> Iterator[str]:
         yield f"the search begins with {good} (--no-portfolio: without)"
     for constraint in prepared.constraints:
         yield from say_fitted(constraint)
+    yield from _announce_blind_metric(prepared)
     yield from _announce_proof(prepared)
+
+
+def _announce_blind_metric(prepared: Preparation) -> Iterator[str]:
+    """Say that the best pipeline is chosen by something else than what a limit on groups costs.
+
+    A certificate chooses by the utility of the decisions, whatever the metric is.
+    """
+    groups = [str(one.limit) for one in prepared.constraints if compares_groups(one)]
+    is_blind = sees_scores_alone(prepared.metric.scorer) and prepared.config.cost is None
+    if groups and is_blind and prepared.aside is None:
+        yield (
+            f"{prepared.metric.name} does not see the decisions that {groups[0]} is about: "
+            "--metric balanced_accuracy looks for the best ones within it"
+        )
 
 
 def _announce_proof(prepared: Preparation) -> Iterator[str]:
