@@ -87,6 +87,25 @@ def test_what_nothing_could_prove_is_refused_or_said(run: Any, people: Path) -> 
     assert " NO " in row
 
 
+def test_a_limit_that_the_risk_of_the_coming_look_cannot_prove_is_refused(
+    run: Any, people: Path
+) -> None:
+    limit, rest = "fpr <= 0.1", ("--executor", "inline", "--max-evaluations", "2", "--out", "out")
+    assert fit(run, "people.csv", limit).code == 0
+    looked = fit(run, "people.csv", "fpr <= 0.9", words=(*CERTIFY[:-1], *rest))
+    assert looked.code == 0, looked.err
+    for words in (CERTIFY, (*CERTIFY[:-1], *rest[:-1], "new")):
+        done = fit(run, "people.csv", limit, words=words)
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert "no certificate in look 2 at these data, with 1.25 % of risk" in done.err
+        assert f"not even a pipeline without an error could prove {limit}" in done.err
+    assert not (people / "new").exists()
+    # No look was spent on it.
+    closest = fit(run, "people.csv", limit, words=(*CERTIFY, "--on-infeasible", "closest"))
+    assert closest.code == 0, closest.err
+    assert "look 2 at these data" in closest.out
+
+
 def test_without_a_certificate_the_facts_are_told(run: Any, people: Path) -> None:
     del people
     done = fit(run, "people.csv", "fpr <= 0.3", words=("--grammar", "tiny", "--cv=2", "--dry-run"))

@@ -83,3 +83,13 @@ def test_other_names_beside_the_files_of_a_run_are_free(run: Run, tmp_path: Path
     assert run("report", "old", "-o", "old/audit.html").code == 0
     assert run("leaderboard", "old", "--csv", "-o", "old/board.csv").code == 0
     assert run("leaderboard", "old", "--csv", "-o", "run.json").code == 0
+
+
+def test_the_folder_that_a_link_lacks_is_named(
+    run: Run, before: dict[Path, str], tmp_path: Path
+) -> None:
+    del before
+    Path("dangling.csv").symlink_to("nowhere/x.csv")
+    ended = run("predict", "old", "rows.csv", "-o", "dangling.csv")
+    assert ended.code == 2
+    assert f"there is no folder '{tmp_path / 'nowhere'}'" in ended.err

@@ -230,8 +230,10 @@ def _check_output(output: Path) -> None:
         raise ConfigurationError(f"'{output}': writing Parquet needs pyarrow.", hint=hint)
     if output.is_dir():
         raise ConfigurationError(f"'{output}' is a folder.", hint="Name a file with -o.")
-    if not os.access(output.resolve().parent, os.W_OK):
-        raise ConfigurationError(f"there is no folder '{output.parent}' that can be written to.")
+    folder = output.resolve().parent
+    if not os.access(folder, os.W_OK):
+        named = folder if output.is_symlink() else output.parent
+        raise ConfigurationError(f"there is no folder '{named}' that can be written to.")
 
 
 def _predictions(model: Any, frame: Any, half_width: float | None = None) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from automl_admm.certify.certificate import read_certificate
+from automl_admm.certify.plan.planning import LARGEST_FRACTION
 from automl_admm.certify.walk.carried_looks import CarriedLooks
 from automl_admm.certify.walk.looks import check_ledger
 from automl_admm.constraints.dry_run import TrialRows
@@ -44,12 +45,30 @@ def aims_of(
 
 
 def at_next_look(
-    constraints: tuple[Constraint, ...], aside: Aside | None, question: Question | None
+    constraints: tuple[Constraint, ...],
+    aside: Aside | None,
+    question: Question | None,
+    whole: Table,
+    config: RunConfig,
 ) -> Aside | None:
-    """Return the plan with the shortfalls of the coming look, whose risk is what is spent."""
+    """Return the plan with the shortfalls of the coming look, whose risk is what is spent.
+
+    Raise if it is too little for any pipeline: the look would be spent for nothing.
+    """
     if aside is None or question is None:
         return aside
-    return at_look(constraints, aside, question.next_look(aside.risk))
+    look = question.next_look(aside.risk)
+    if config.on_infeasible == "raise" and look != aside.first_look:
+        rows = trial_rows(alike_rows(whole, config.random_state))
+        more = partial(imagine_one_class, rows=rows)
+        beyond = find_out_of_reach(constraints, aside, aside.fraction, look, more)
+        if beyond is not None:
+            raise ConfigurationError(
+                f"there can be no certificate in look {look.number} at these data, with "
+                f"{100 * look.risk:.3g} % of risk: {beyond}",
+                hint=Remedy("Leave out the limit or {certify}, or certify on data not looked at."),
+            )
+    return at_look(constraints, aside, look)
 
 
 def aside_of(constraints: tuple[Constraint, ...], whole: Table, config: RunConfig) -> Aside:
@@ -110,7 +129,8 @@ def _plan(
     if config.on_infeasible != "raise":
         return aside
     more = partial(imagine_one_class, rows=rows)
-    beyond = find_out_of_reach(constraints, aside, config.certify_fraction, more)
+    most = config.certify_fraction or LARGEST_FRACTION
+    beyond = find_out_of_reach(constraints, aside, most, aside.first_look, more)
     reasons = (*aside.impossible, *([] if beyond is None else [beyond]))
     if reasons:
         raise ConfigurationError(

@@ -263,7 +263,7 @@ def prepare(
         target=name_of(y),
         sensitive=known.sensitive,
         columns=columns.names(),
-        aside=at_next_look(work.constraints, shared.aside, question),
+        aside=at_next_look(work.constraints, shared.aside, question, known.whole, config),
         question=question,
         caution=caution,
     )

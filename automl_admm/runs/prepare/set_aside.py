@@ -14,7 +14,6 @@ from automl_admm.certify.plan.margins import MARGIN, MARGIN_IF_MOVED, tighten
 from automl_admm.certify.plan.planning import (
     HALFWAY,
     IMPOSSIBLE,
-    LARGEST_FRACTION,
     NEAR,
     Demand,
     RowPlan,
@@ -230,14 +229,14 @@ def _aimed(constraint: Constraint, example: Evidence | None, aside: Aside, look:
 def find_out_of_reach(
     constraints: Sequence[Constraint],
     aside: Aside,
-    fraction: float | None,
+    most: float,
+    look: Look,
     imagine_more: Callable[[Constraint], Iterable[Evidence | None]],
 ) -> str | None:
-    """Describe the first limit beyond any pipeline, even on the most rows to be set aside.
+    """Describe the first limit beyond any pipeline in a look at this share of the rows.
 
     `imagine_more` has other examples of a limit: its rows may depend on decisions.
     """
-    look, most = aside.first_look, fraction or LARGEST_FRACTION
     for constraint, example in zip(constraints, aside.examples, strict=True):
         limit, seen = constraint.limit, None if example is None else stretch(example, most)
         risk = look.risk_of(limit)

@@ -245,14 +245,15 @@ class _Watched:
             return lot
 
     def _anew(self, *, is_others: bool) -> str | None:
-        """Say that looks, or the kept reference, were at another model."""
-        if not is_others and (self.same or not self.looks):
-            return None
+        """Say once that earlier looks were at another model, and at each what is still lost."""
+        place, is_first = self.run.folder.path, bool(self.looks) and not self.same
         lost = "; give --reference FILE again to look for shifts" if is_others else ""
-        return (
-            f"'{self.run.folder.path}' has another model than at earlier looks: rows and shifts "
-            f"are counted from here on{lost}."
-        )
+        if is_first:
+            return (
+                f"'{place}' has another model than at earlier looks: rows and shifts are counted "
+                f"from here on{lost}."
+            )
+        return f"the reference kept in '{place}' is of another model{lost}." if is_others else None
 
     def _reference(self, given: Any) -> tuple[dict[str, Summary], bool]:
         """Return the counts of the reference, kept or made of rows given; True if others' are left.
