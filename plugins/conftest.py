@@ -1,12 +1,24 @@
-"""One thread for products and fits of the tests of plugins, as `tests/conftest.py` says."""
+"""Tests of plugins: one thread, as `tests/conftest.py` says, and forks in place of interpreters."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
+import pytest
 import scipy.linalg  # noqa: F401 - its BLAS is to be there when threads are counted
 import sklearn.ensemble  # noqa: F401 - and its OpenMP
+from forked_questions import forked_questions
 from threadpoolctl import threadpool_limits
+
+from automl_admm.testing import components, fresh_process
 
 threadpool_limits(1)
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forks() -> Iterator[None]:
+    """Ask forks where contracts ask another process; they import the library of a plugin anew."""
+    with forked_questions(components, fresh_process):
+        yield

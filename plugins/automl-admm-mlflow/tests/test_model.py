@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -14,12 +11,14 @@ import mlflow.pyfunc
 import pandas as pd
 import pytest
 from automl_admm_mlflow import save_model
+from program import run_python
 
 from automl_admm.plugin_api import AutomlAdmmError
 
 TOP = Path(__file__).parents[3]
 OLD_RUN = TOP / "tests" / "runs" / "old_run" / "stacked"
 EXAMPLE = Path(__file__).parents[1] / "examples" / "log_a_run.py"
+RUN = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')"
 
 
 def test_raw_rows_are_predicted_in_any_order_of_columns(tmp_path: Path) -> None:
@@ -67,16 +66,9 @@ def test_a_folder_without_a_model_is_refused_when_it_is_saved(tmp_path: Path) ->
 
 
 def test_the_example_runs_from_the_search_to_the_predictions(tmp_path: Path) -> None:
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, EXAMPLE],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    # In a fork that has imported the library; temporary files go into the folder of the test.
+    code = f"import tempfile; tempfile.tempdir = {str(tmp_path)!r}; {RUN}"
+    done = run_python("-c", code, EXAMPLE, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "3 evaluations in run 'run'" in done.stdout
     assert "predicts the same on 569 of 569 rows" in done.stdout

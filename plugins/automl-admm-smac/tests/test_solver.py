@@ -3,8 +3,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +14,7 @@ from automl_admm_smac import ForestOptions, SmacOptions, build_forest, build_pro
 from automl_admm_smac.solver import instructive
 from automl_admm_smac.terrain import Terrain
 from automl_admm_smac.trials import Trials
+from forked_questions import run_forked
 
 from automl_admm.plugin_api import (
     Array,
@@ -59,15 +58,10 @@ def search(solver: ThetaSolver, parameters: tuple[Parameter, ...], rounds: int) 
 
 def test_nothing_hangs_on_the_hash_seed() -> None:
     here = search(build_forest(ForestOptions()), CONDITIONAL, 10)
-    done = subprocess.run(
-        [sys.executable, "-c", PROPOSALS_OF_ANOTHER_PROCESS],
-        cwd=Path(__file__).parent,  # where the program finds this module
-        env={**os.environ, "PYTHONHASHSEED": "1"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    # A fork has the random hash seed of its server; in its folder it finds this module.
+    line = [sys.executable, "-c", PROPOSALS_OF_ANOTHER_PROCESS]
+    done = run_forked(line, cwd=Path(__file__).parent)
+    assert done.returncode == 0, done.stderr
     assert np.array_equal(np.array(json.loads(done.stdout)), np.array(here))
     assert done.stderr == ""
 
