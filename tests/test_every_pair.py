@@ -27,8 +27,12 @@ TOY = SearchSpace(
 # Every branch has its own number of parameters; few evaluations, as some solvers take a second.
 SETTING = {"max_evaluations": 10, "random_state": 0, "constraints": ["weight <= 9"]}
 OURS = "automl-admm"
-# A proposal of their models takes long: a longer design leaves some of them, not all.
-REQUESTS = {"smac": "smac:initial=3", "smac-gp": "smac-gp:initial=9"}
+# A search of their models takes long: a longer design leaves one to `smac-gp`, and what a model of
+# `smac` has found serves for several proposals.
+REQUESTS = {
+    "smac": "smac:initial=3,retrain_after=3",
+    "smac-gp": "smac-gp:initial=9,retrain_after=2",
+}
 PLUGINS = ("automl-admm-smac", "automl-admm-hyperopt", "automl-admm-optuna")
 
 

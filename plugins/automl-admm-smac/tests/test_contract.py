@@ -17,7 +17,7 @@ class TestForest(ThetaSolverContract):
     seeds = 1
 
     def make(self) -> ThetaSolver:
-        return build_forest(ForestOptions(retrain_after=2))
+        return build_forest(ForestOptions(retrain_after=4))
 
 
 class TestProcess(ThetaSolverContract):
