@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -58,12 +59,24 @@ def test_what_was_found_is_told_on_stderr(run: Run, tmp_path: Path) -> None:
     assert predicted.out.startswith("prediction,")
 
 
-@pytest.mark.parametrize("index", ["half", "buys", "shop", "at"])
-def test_an_index_of_pandas_is_read_where_the_run_knows_its_name(index: str, run: Run) -> None:
+@pytest.fixture(scope="module")
+def shops(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table and a run on it, to be copied."""
+    folder = tmp_path_factory.mktemp("shops")
     frame = people().assign(shop=[f"s{i // 4}" for i in range(240)], at=range(240))
-    frame.to_parquet("whole.parquet", index=False)
-    frame.set_index(index).to_parquet("indexed.parquet")
-    assert run("fit", "whole.parquet", *SEARCH, "--group", "shop", "--sensitive", "at").code == 0
+    frame.to_parquet(folder / "whole.parquet", index=False)
+    roles = ("--group", "shop", "--sensitive", "at")
+    done = run_program("fit", "whole.parquet", *SEARCH, *roles, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.parametrize("index", ["half", "buys", "shop", "at"])
+def test_an_index_of_pandas_is_read_where_the_run_knows_its_name(
+    index: str, run: Run, shops: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(shops, tmp_path, dirs_exist_ok=True)
+    pd.read_parquet("whole.parquet").set_index(index).to_parquet("indexed.parquet")
     for command in (("predict", "--keep", "shop"), ("evaluate",)):
         read = [
             run(command[0], "out", path, *command[1:])

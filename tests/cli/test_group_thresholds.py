@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_program
 
 from automl_admm.constraints.group_classifier import GroupThresholdClassifier
 from automl_admm.runs.finish.model_file import load_model
@@ -22,8 +24,23 @@ QUICK = (
 LIMIT = ("--constraint", "equalized_odds_difference[sex] <= 0.25")
 
 
+@pytest.fixture(scope="module")
+def decided(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A folder with the loans and a run that decides by group, and what `fit` printed of it."""
+    folder = tmp_path_factory.mktemp("decided")
+    given = (*LIMIT, "--group-thresholds", "--metric", "accuracy", "--out", "out")
+    path = write_loans(folder)
+    done = run_program("fit", path.name, "--target", "paid", *QUICK, *given, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
 @pytest.fixture
 def loans(tmp_path: Path) -> Path:
+    return write_loans(tmp_path)
+
+
+def write_loans(folder: Path) -> Path:
     """More loans of m are paid than of f, so that the likelier class is mostly yes for m alone."""
     rng = np.random.default_rng(0)
     rows = 1600
@@ -31,7 +48,7 @@ def loans(tmp_path: Path) -> Path:
     paid = rng.random(rows) < np.where(sex == "m", 0.75, 0.25)
     frame = pd.DataFrame({"income": rng.normal(size=rows) + 2.4 * paid, "sex": sex})
     frame["paid"] = np.where(paid, "yes", "no")
-    path = tmp_path / "loans.csv"
+    path = folder / "loans.csv"
     frame.to_csv(path, index=False)
     return path
 
@@ -44,11 +61,10 @@ def odds(frame: pd.DataFrame, called: Any) -> float:
     return max(abs(first - second) for first, second in rates)
 
 
-def test_fit_predict_and_leaderboard(run: Any, loans: Path, tmp_path: Path) -> None:
-    given = (*LIMIT, "--group-thresholds", "--metric", "accuracy", "--out", "out")
-    done = run("fit", loans, "--target", "paid", *QUICK, *given)
-    assert done.code == 0, done.err
-    said = re.search(r"decides by group +f at ([\d.]+), m at ([\d.]+), others at [\d.]+", done.out)
+def test_fit_predict_and_leaderboard(run: Any, decided: tuple[Path, str], tmp_path: Path) -> None:
+    folder, printed = decided
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    said = re.search(r"decides by group +f at ([\d.]+), m at ([\d.]+), others at [\d.]+", printed)
     assert said is not None
     manifest = json.loads((tmp_path / "out" / "model.json").read_text())
     assert manifest["feasible"]
@@ -61,7 +77,7 @@ def test_fit_predict_and_leaderboard(run: Any, loans: Path, tmp_path: Path) -> N
     assert model.thresholds == by_group
     assert model.threshold == manifest["threshold"]
 
-    known = pd.read_csv(loans)
+    known = pd.read_csv("loans.csv")
     strangers = pd.concat([known, known.head(40).assign(sex="x"), known.head(40).assign(sex=None)])
     strangers.to_csv(tmp_path / "strangers.csv", index=False)
     done = run("predict", "out", "strangers.csv", "-o", "new.csv")
@@ -95,9 +111,8 @@ def test_what_is_certified_is_what_decides_by_group(run: Any, loans: Path, tmp_p
     assert "the data agree: CERTIFIED" in again.out
 
 
-def test_a_run_goes_on_with_it(run: Any, loans: Path, tmp_path: Path) -> None:
-    given = (*LIMIT, "--group-thresholds", "--metric", "accuracy", "--out", "out")
-    assert run("fit", loans, "--target", "paid", *QUICK, *given).code == 0
+def test_a_run_goes_on_with_it(run: Any, decided: tuple[Path, str], tmp_path: Path) -> None:
+    shutil.copytree(decided[0], tmp_path, dirs_exist_ok=True)
     done = run("resume", "out", "--max-evaluations", "+2", "-q")
     assert done.code == 0, done.err
     assert "decides by group" in done.out
