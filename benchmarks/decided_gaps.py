@@ -143,25 +143,32 @@ PAIRS = (
 def write(found: Sequence[Record], commit: str) -> None:
     """Put the tables into the file of measured numbers.
 
-    Only settings count that every method was run on.
+    The first is of the settings that all methods but the control were run on; two methods are
+    compared on all that both have.
     """
     by_method: dict[str, dict[Any, Record]] = {method: {} for method in METHODS}
     for one in found:
         *setting, method = one["place"]
         by_method[method][tuple(setting)] = one
-    whole = [one for one in by_method[WEIGHED] if all(one in known for known in by_method.values())]
-    reached = {name: [known[setting] for setting in whole] for name, known in by_method.items()}
+    told = {name: known for name, known in by_method.items() if name != BY_ORDER}
+    whole = _shared(*told.values())
     methods_table = {
         "title": "by settings; outside of its limit an answer is worth 0.5",
         "columns": ["", "within the limit on the rest", "mean gap", "mean utility", "its worth"],
-        "rows": [_row(name, records) for name, records in reached.items()],
+        "rows": [_row(name, [known[one] for one in whole]) for name, known in told.items()],
     }
-    columns = ["", "beside", "utility: better / worse / level", "p", "worth: the same", "p"]
-    rows = [[*pair, *_lead(*(reached[one] for one in pair))] for pair in PAIRS]
-    pairs = {"title": "by settings, Wilcoxon", "columns": columns, "rows": rows}
-    tables = {"methods": methods_table, "pairs": pairs}
+    columns = ["", "beside", "settings", "mean lead in utility", "better / worse / level", "p"]
+    columns += ["worth: better / worse / level", "p"]
+    rows = [[*pair, *_lead(*(by_method[one] for one in pair))] for pair in PAIRS]
+    pairs = {"title": "in utility, and in what it is worth; Wilcoxon", "columns": columns}
+    tables = {"methods": methods_table, "pairs": pairs | {"rows": rows}}
     content = {"commit": commit, "settings": len(whole), "tables": tables}
     MEASURED.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _shared(*known: Mapping[Any, Record]) -> list[Any]:
+    """Return the settings that all have."""
+    return [one for one in known[0] if all(one in other for other in known)]
 
 
 def _row(name: str, records: Sequence[Record]) -> list[str]:
@@ -183,14 +190,15 @@ def _worth(one: Record) -> float:
     return _utility(one) if _gap(one) <= BOUND else NO_ANSWER
 
 
-def _lead(mine: Sequence[Record], theirs: Sequence[Record]) -> list[str]:
+def _lead(mine: Mapping[Any, Record], theirs: Mapping[Any, Record]) -> list[str]:
     """Return how often one method is better than another, in utility and in worth."""
-    told = []
-    for measure in (_utility, _worth):
-        pairs = zip(mine, theirs, strict=True)
-        lead = np.array([measure(one) - measure(other) for one, other in pairs])
-        told += [beside(lead), f"{wilcoxon(lead).pvalue:.2g}"]
-    return told
+    settings = _shared(mine, theirs)
+    leads = [
+        np.array([measure(mine[one]) - measure(theirs[one]) for one in settings])
+        for measure in (_utility, _worth)
+    ]
+    told = [text for lead in leads for text in (beside(lead), f"{wilcoxon(lead).pvalue:.2g}")]
+    return [str(len(settings)), f"{leads[0].mean():+.3f}", *told]
 
 
 def main() -> None:

@@ -38,7 +38,7 @@ from automl_admm.core.evidence import Rate
 from automl_admm.core.limits import Limit
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.finish.model_file import load_model
-from automl_admm.runs.saved import certified_run, labelled_rows
+from automl_admm.runs.saved import labelled_rows, rows_of_run
 
 Places = Any  # of rows, an array of a line for each look
 SALT, RISK = 220, 0.05
@@ -86,7 +86,7 @@ def _rate(name: str, seen: Seen, lot: Any) -> Rate:
 def loaded_once() -> Iterator[None]:
     """Load the plugins and the model once for all looks: that takes most of the time of a look."""
     with (
-        patch.object(certified_run, "load_plugins", cache(load_plugins)),
+        patch.object(rows_of_run, "load_plugins", cache(load_plugins)),
         patch.object(labelled_rows, "load_model", cache(load_model)),
     ):
         yield

@@ -46,7 +46,8 @@ GROUPS = {
         "faults",
     ),
     "Data and models": (
-        *("encoders", "splits", "boosters", "ensembles", "fold_models", "ways", "fairness_tools"),
+        *("encoders", "splits", "boosters", "ensembles", "fold_models", "ways", "weighed_rows"),
+        "fairness_tools",
     ),
 }
 ORDER = tuple(study for studies in GROUPS.values() for study in studies)
