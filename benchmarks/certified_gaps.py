@@ -60,16 +60,27 @@ def task_of(folder: Path, name: str, rate: str, split: int) -> Task:
 
 
 def run_all(folder: Path, out: Path) -> None:
-    """Run what is missing; an interrupted file is gone on with."""
+    """Run what is missing."""
+    forms = {
+        form: lambda task, given=given: _judged(task, methods.ours(task, **given))
+        for form, given in FORMS.items()
+    }
+    run_missing(folder, out, SPLITS, forms)
+
+
+def run_missing(
+    folder: Path, out: Path, splits: Sequence[int], runs: Mapping[str, Callable[[Task], Record]]
+) -> None:
+    """Run each method on all settings; an interrupted file is gone on with."""
     known = {tuple(one["place"]) for one in read_records(out)}
-    for split in SPLITS:
+    for split in splits:
         for name in GROUPS:
             for rate in RATES:
                 task = task_of(folder, name, rate, split)
-                for form, given in FORMS.items():
-                    place = (name, rate, split, form)
+                for method, run in runs.items():
+                    place = (name, rate, split, method)
                     if place not in known:
-                        record = {"place": place} | _judged(task, methods.ours(task, **given))
+                        record = {"place": place} | run(task)
                         with out.open("a", encoding="utf-8") as stream:
                             stream.write(json.dumps(record) + "\n")
 
@@ -113,9 +124,13 @@ def _is_whole(by_form: Mapping[str, Mapping[Any, Record]], setting: Any) -> bool
     return all(setting in known for known in by_form.values())
 
 
-def main() -> None:
+def main(
+    about: str,
+    run_all: Callable[[Path, Path], None],
+    write: Callable[[Sequence[Record], str], None],
+) -> None:
     """Run what is missing, or make the table."""
-    given = arguments(__doc__)
+    given = arguments(about)
     if given.report:
         write(read_records(given.report), given.commit)
     else:
@@ -125,4 +140,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, run_all, write)

@@ -15,7 +15,6 @@ the environment needs fairlearn.
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,13 +22,11 @@ from typing import Any
 
 import certified_rival_methods as methods
 import numpy as np
-from certified_ensembles import arguments, beside
-from certified_gaps import BOUND, GROUPS, RATES, task_of
+from certified_ensembles import beside
+from certified_gaps import BOUND, main, run_missing
 from certified_rival_methods import Decide, Rows
-from certified_rivals import read as read_records
 from certified_tasks import NO_ANSWER, Task, balanced
 from scipy.stats import wilcoxon
-from threadpoolctl import threadpool_limits
 
 from automl_admm.core.errors import NoSuccessError
 from automl_admm.grammar.given_text import GrammarText
@@ -44,18 +41,12 @@ Record = dict[str, Any]
 
 
 def run_all(folder: Path, out: Path) -> None:
-    """Run what is missing; an interrupted file is gone on with."""
-    known = {tuple(one["place"]) for one in read_records(out)}
-    for split in SPLITS:
-        for name in GROUPS:
-            for rate in RATES:
-                task = task_of(folder, name, rate, split)
-                for method, run in METHODS.items():
-                    place = (name, rate, split, method)
-                    if place not in known:
-                        record = {"place": place} | _judged(task, run(task))
-                        with out.open("a", encoding="utf-8") as stream:
-                            stream.write(json.dumps(record) + "\n")
+    """Run what is missing."""
+    runs = {
+        name: lambda task, decide=decide: _judged(task, decide(task))
+        for name, decide in METHODS.items()
+    }
+    run_missing(folder, out, SPLITS, runs)
 
 
 def searched(
@@ -201,16 +192,5 @@ def _lead(mine: Mapping[Any, Record], theirs: Mapping[Any, Record]) -> list[str]
     return [str(len(settings)), f"{leads[0].mean():+.3f}", *told]
 
 
-def main() -> None:
-    """Run what is missing, or make the table."""
-    given = arguments(__doc__)
-    if given.report:
-        write(read_records(given.report), given.commit)
-    else:
-        with threadpool_limits(1), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            run_all(given.data, given.out)
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, run_all, write)

@@ -14,6 +14,7 @@ from automl_admm.data.trained_gaps import TRAINED_GAPS, find_gaps
 from automl_admm.data.trained_levels import LEVELS, find_levels
 from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.finish.model_file import load_fitted, load_model
+from automl_admm.runs.finish.script.csv_manner import TrainingFile, training_file
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.store.run_folder import RunFolder
 
@@ -50,6 +51,11 @@ class PipelineResult:
         X, context = work.table.X, work.context
         levels = find_levels(X, (*context.categorical, *context.tags))
         return {LEVELS: levels, TRAINED_GAPS: find_gaps(X, work.origins)}
+
+    @cached_property
+    def training_file(self) -> TrainingFile:
+        """The manner of the training file; its beginning is looked at once."""
+        return training_file(self.preparation.config)
 
     @property
     def best(self) -> Evaluation:

@@ -28,7 +28,6 @@ from automl_admm.runs.finish.decision_summary import explain_few_found
 from automl_admm.runs.finish.model_file import trusted_types
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import PassedOver, as_content
-from automl_admm.runs.finish.script.csv_manner import training_file
 from automl_admm.runs.finish.script.pipeline_script import make_script, put_script
 from automl_admm.runs.finish.walked_ensemble import WALKED, walked_content
 from automl_admm.runs.provenance import versions
@@ -100,7 +99,7 @@ def _of_the_table(outcome: PipelineResult) -> dict[str, Any]:
         "text_columns": [str(name) for name in prepared.work.context.categorical],
         **outcome.learned,
         "schema": prepared.schema.describe(),
-        **_decimal_commas(prepared.config),
+        **_decimal_commas(outcome),
         **prepared.ingest.as_content(),
         **prepared.answers.as_content(ANSWERS),
         "is_array": not hasattr(table.X, "columns"),
@@ -141,9 +140,9 @@ def _costs(config: RunConfig) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value is not None}
 
 
-def _decimal_commas(config: RunConfig) -> dict[str, str]:
+def _decimal_commas(outcome: PipelineResult) -> dict[str, str]:
     """Return the decimal sign of the training file if it was a comma."""
-    sign = training_file(config).csv.get(DECIMAL)
+    sign = outcome.training_file.csv.get(DECIMAL)
     return {} if sign is None else {DECIMAL: sign}
 
 

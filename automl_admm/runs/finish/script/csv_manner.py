@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from automl_admm.core.errors import AutomlAdmmError
 from automl_admm.data.reading.csv_rows import read_csv_rows
 from automl_admm.data.reading.dialects import Dialect, find_dialect
 from automl_admm.data.reading.encodings import Encoding, find_encoding
-from automl_admm.data.reading.file_options import file_options
+from automl_admm.data.reading.file_options import FileOptions, file_options
 from automl_admm.data.reading.formats import CSV, binary_form, format_of
 from automl_admm.data.reading.plain_files import never_late, plain_file
 from automl_admm.data.reading.unpacking import packing_of, unpacked
@@ -21,8 +20,6 @@ from automl_admm.runs.config import RunConfig
 
 # So much of a file shows how it is written.
 LOOKED_AT = 1 << 20
-# The separator, the decimal sign and the encoding that the user named.
-Given = tuple[str | None, str | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +45,12 @@ def training_file(config: RunConfig) -> TrainingFile:
     try:
         if config.source is None or not source.is_file():
             return PLAIN
-        given = (config.separator, config.decimal, config.encoding)
-        state = source.stat()
-        return _manner(source.absolute(), given, (state.st_ino, state.st_size, state.st_mtime_ns))
+        return _manner(source, file_options(config.separator, config.decimal, config.encoding))
     except (AutomlAdmmError, OSError):
         return PLAIN
 
 
-# The model's manifest and its script ask one after the other.
-@lru_cache(maxsize=1)
-def _manner(source: Path, given: Given, state: tuple[int, ...]) -> TrainingFile:
-    """Return the manner of a file in one state; with another it is looked at again."""
-    del state
-    options = file_options(*given)
+def _manner(source: Path, options: FileOptions) -> TrainingFile:
     with tempfile.TemporaryDirectory(prefix="automl-admm-tmp-") as folder:
         part = Path(folder) / "part.csv"
         part.write_bytes(_beginning(source))

@@ -16,7 +16,7 @@ from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.script import more_forms, parts, table_parts
 from automl_admm.runs.finish.script.bundle import PACKAGE, Bundle, NotBundledError
 from automl_admm.runs.finish.script.constants import constants_of, kept_readings
-from automl_admm.runs.finish.script.csv_manner import TrainingFile, training_file
+from automl_admm.runs.finish.script.csv_manner import TrainingFile
 from automl_admm.runs.finish.script.fit_function import build_function, fit_function
 from automl_admm.runs.finish.script.heading import docstring_of, threads_of
 from automl_admm.runs.finish.script.imports import guarded_imports, plain_imports
@@ -85,7 +85,7 @@ def _weighers(outcome: PipelineResult) -> list[str]:
 def _text(outcome: PipelineResult, code: PipelineCode) -> str:
     """Return the whole script; each function is asked for what the bundle has to have."""
     bundle, prepared = Bundle(), outcome.preparation
-    file = training_file(prepared.config)
+    file = outcome.training_file
     foreign = _import_components(code, bundle)
     packages = sorted({path.partition(".")[0] for path in foreign})
     body = [

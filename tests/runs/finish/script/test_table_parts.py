@@ -16,7 +16,6 @@ from automl_admm.core.errors import DataError
 from automl_admm.data.reading.tables import read_table as read_as_predict
 from automl_admm.data.table_schema import MISSING_TEXTS, schema_of
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.finish.script import csv_manner
 from automl_admm.runs.finish.script.csv_manner import training_file
 from automl_admm.runs.finish.script.more_forms import read_arff, tidied
 from automl_admm.runs.finish.script.table_parts import read_table
@@ -182,22 +181,6 @@ def test_a_script_reads_the_untidy_form_of_its_training_file(name: str, tmp_path
     assert manner.is_tidied
     found = read(path, csv=dict(manner.csv), more={"tidy": tidied})
     pd.testing.assert_frame_equal(found, read_as_predict(path, schema=schema_of(FRAME)))
-
-
-def test_a_training_file_is_looked_at_once_until_it_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    find, looks = csv_manner.find_dialect, []
-    monkeypatch.setattr(
-        csv_manner, "find_dialect", lambda *given: looks.append(given) or find(*given)
-    )
-    path = tmp_path / "a.csv"
-    for sign in ";|":
-        path.write_text(f"a{sign}b\n1{sign}2\n3{sign}4\n", encoding="utf-8")
-        for _ in range(2):
-            assert training_file(RunConfig(source=str(path))).csv["sep"] == sign
-    assert len(looks) == 2
-    assert training_file(RunConfig(source=str(path), separator="semicolon")).csv["sep"] == ";"
 
 
 def test_a_script_of_an_arff_run_reads_arff(tmp_path: Path) -> None:
