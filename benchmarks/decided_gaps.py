@@ -1,4 +1,4 @@
-"""What weights of rows bring where a search follows the decisions, without a certificate.
+"""Measure weights of rows where a search follows the decisions, without a certificate.
 
 The tables and groups are those of certified_gaps.py, on other splits. Every run of `default` has
 the same number of evaluations, of which weights are a part or not: what they take is taken from the

@@ -31,7 +31,7 @@ def announce(prepared: Preparation) -> Iterator[str]:
 
 
 def _announce_blind_metric(prepared: Preparation) -> Iterator[str]:
-    """Say that the best pipeline is chosen by something else than what a limit on groups costs.
+    """Say that the metric does not see the decisions that a limit on groups is about.
 
     A certificate chooses by the utility of the decisions, whatever the metric is.
     """

@@ -1,4 +1,4 @@
-"""What `fit` says before a search."""
+"""The lines of `fit` before a search."""
 
 from __future__ import annotations
 
