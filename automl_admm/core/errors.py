@@ -19,6 +19,7 @@ from typing import Any
 SETTING = re.compile(r"\{(?P<name>[a-z_]+)(?:=(?P<value>[^{}]*))?\}")
 # The disk is full, the quota is used up, or the file has reached this process's size limit.
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+FREE_ROOM = "Free some room, or raise the quota, and go on: what is written is kept."
 SHELL_LIMITS = frozenset({errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 SHELL_HINT = "See 'ulimit -a': more processes, open files or memory are needed."
 

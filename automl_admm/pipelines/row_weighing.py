@@ -6,7 +6,7 @@ groups of rows and no features, so it has no part in predictions: the fitted pip
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from automl_admm.core.errors import PluginError
 from automl_admm.core.messages import say_value
 from automl_admm.core.space import Array, Value
-from automl_admm.core.structure.pipeline_space import Item, Step
+from automl_admm.core.structure.pipeline_space import Item, Step, all_steps
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.thresholds.path import moves
 from automl_admm.plugins.component_record import Weigher
@@ -33,6 +33,14 @@ def without_weighers(
 def has_weigher(steps: Sequence[Item], components: Registry[ComponentPlugin]) -> bool:
     """Return True if a pipeline weighs the rows that it learns from."""
     return len(without_weighers(steps, components)) < len(steps)
+
+
+def names_of_weighers(
+    pipelines: Iterable[Sequence[Item]], components: Registry[ComponentPlugin]
+) -> set[str]:
+    """Return the names of what weighs rows in pipelines."""
+    found = {step.component for steps in pipelines for step in all_steps(steps)}
+    return {name for name in found if components.get(name).role == "weigher"}
 
 
 def weigh_rows(

@@ -328,9 +328,9 @@ HOLDER = record(
     {"run": text, "rows": whole(), "session": whole(), "seconds": within(0.0, 1e12)},
 )
 STORE = record({STORE_RUN: text, "version": whole(), "rows": whole()}, {"is_open": flag})
+CHANGE = record({"settings_sha256": text, "log": text, "void": flag})
 
 # The files of a `RunFolder` that are read as they are; a certificate has a reader of its own.
-CHANGE = record({"settings_sha256": text, "log": text, "void": flag})
 SCHEMAS: Mapping[str, Schema] = MappingProxyType(
     {
         "change.json": CHANGE,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatch
 from pathlib import Path
 
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.store.run_folder import RunFolder
 
 ELSEWHERE = "Name another file."
+# The store with what lies beside it: SQLite's own files, its manifest, and copies of it.
+_OF_STORE = ("store.sqlite*", "store.json", "store.lock", "store.bak", "store.*.sqlite")
 
 
 def refuse_own_file(path: Path) -> None:
@@ -18,7 +21,7 @@ def refuse_own_file(path: Path) -> None:
     for place in (path, path.resolve()):
         if _is_own(place):
             raise ConfigurationError(
-                f"'{path}' is the place of a file of the run itself, which would be lost.",
+                f"'{path}' would replace a file of the run.",
                 hint=ELSEWHERE,
             )
 
@@ -36,7 +39,7 @@ def _is_own(path: Path) -> bool:
     # A file system may not tell RUN.JSON from run.json.
     name, beside, above = path.name.lower(), RunFolder(path.parent), RunFolder(path.parent.parent)
     if _is_run(beside):
-        return name.startswith("store.") or name in _names(beside)
+        return name in _names(beside) or any(fnmatch(name, one) for one in _OF_STORE)
     return _is_run(above) and path.parent in (above.predictions, above.monitoring)
 
 
@@ -46,7 +49,7 @@ def _is_run(folder: RunFolder) -> bool:
 
 
 def _names(folder: RunFolder) -> set[str]:
-    """Return the names of files of a run or a Study; those of the store begin alike."""
+    """Return the names of files of a run or a Study."""
     files = (
         *(folder.settings, folder.grammar, folder.iterations, folder.model, folder.model_manifest),
         *(folder.script, folder.certificate, folder.rows_set_aside, folder.row_hashes),

@@ -176,16 +176,17 @@ def test_a_run_goes_on_with_the_share_set_aside_that_another_version_planned(
     run: Any, credit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = ("fit", credit, "--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95")
+    relative = ("--constraint", "size_mb <= 50 * baseline")
     with monkeypatch.context() as patched:
         patched.setattr("automl_admm.runs.prepare.set_aside.LEAST_FRACTION", 0.45)
-        assert run(*asked, *SEARCH).code == 0
+        assert run(*asked, *relative, *SEARCH).code == 0
     places = tmp_path / "out" / "certification-rows.json"
     before = places.read_bytes()
     done = run("resume", "out", "--max-evaluations", "3")
     assert done.code == 0, done.err
     assert json.loads(before)["fraction"] == 0.45
     assert places.read_bytes() == before
-    other = ("--constraint", "fpr <= 0.31", "--allow-changed", "--max-evaluations", "3")
+    other = ("--constraint", "fpr <= 0.31", *relative, "--allow-changed", "--max-evaluations", "3")
     assert run("resume", "out", *other).code == 0
     assert json.loads(places.read_text())["fraction"] < 0.45
 

@@ -177,7 +177,7 @@ def test_the_reference_of_another_model_is_not_compared(run: Run, folder: Path) 
     assert "SHIFTED" not in done.out
     assert "shifts: not looked for" in done.out
     # Rows have been counted since: only the reference is still another's.
-    with pytest.warns(LimitWarning, match="the reference kept in 'RUN' is of another model; give"):
+    with pytest.warns(LimitWarning, match="The reference kept in 'RUN' is of another model"):
         found = monitor("RUN", "3.csv")
     assert (found.has_reference, found.shifted) == (False, ())
     people(200, 9).drop(columns="buys").to_csv("later.csv", index=False)

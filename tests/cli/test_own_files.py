@@ -63,7 +63,7 @@ def test_a_file_of_the_run_is_no_output(
 ) -> None:
     ended = run(*line)
     assert (ended.code, ended.out) == (2, "")
-    assert "the place of a file of the run itself" in ended.err
+    assert "would replace a file of the run" in ended.err
     assert len(ended.err.splitlines()) == 1
     assert digests(tmp_path) == before
 
@@ -82,6 +82,7 @@ def test_other_names_beside_the_files_of_a_run_are_free(run: Run, tmp_path: Path
     shutil.copytree(OLD, tmp_path / "old")
     assert run("report", "old", "-o", "old/audit.html").code == 0
     assert run("leaderboard", "old", "--csv", "-o", "old/board.csv").code == 0
+    assert run("store", "export", "old", "-o", "old/store.csv").code == 0
     assert run("leaderboard", "old", "--csv", "-o", "run.json").code == 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.data.reading import feeding, pieces, timed_reading
 from automl_admm.execution.server.client import ServerProcess
 from automl_admm.runs import measured_anew
+from automl_admm.runs.session.begun_change import begin_change
+from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite import connection
 from automl_admm.store.sqlite.log import SqliteStore
 
@@ -282,10 +285,32 @@ def test_other_data_are_refused_and_make_everything_new(
     assert ended.code == 0, ended.err
     assert len(rows(tmp_path / "data")) == 5
     assert (tmp_path / "data" / "store.before-1.sqlite").is_file()
+    assert not (tmp_path / "data" / "change.json").exists()
+    made = {path.stem for path in (tmp_path / "data" / "predictions").iterdir()}
+    assert made <= {str(one.number) for one in rows(tmp_path / "data")}
     assert json.loads((tmp_path / "data" / "run.json").read_text())["title"] == "fewer"
     moved = run("resume", "data", table.with_name("gone.csv"), "--max-evaluations", "+1")
     assert moved.code == 3
     assert "gone.csv" in moved.err
+
+
+def test_a_change_that_was_cut_short_is_undone_by_the_next_resume(
+    run: Any, table: Path, grammar: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert start(run, table, grammar, "cut", 3).code == 0
+    folder, before = RunFolder(tmp_path / "cut"), seen(tmp_path / "cut")
+    log = begin_change(folder, is_void=True)
+    with closing(SqliteStore(folder.store, write=True)) as store:
+        store.begin_anew([], copy=log)
+    for words in (("leaderboard", "cut"), ("store", "check", "cut")):
+        told = run(*words)
+        assert told.code == 7
+        assert "in the middle of a change of its data or settings" in told.err
+    done = run("resume", "cut", "--max-evaluations", "4", "-q")
+    assert done.code == 0, done.err
+    assert "the evaluations before it are back" in caplog.text
+    assert seen(tmp_path / "cut")[:3] == before
+    assert not folder.change.exists()
 
 
 def test_an_estimator_goes_on_in_its_work_dir(table: Path, grammar: Path, tmp_path: Path) -> None:

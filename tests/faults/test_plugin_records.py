@@ -296,14 +296,19 @@ from sklearn.naive_bayes import GaussianNB
 
 class Sure(GaussianNB): ...
 
+class Alike:
+    def weigh(self, y, groups, weights): return weights
+
 @hookimpl
 def components():
     yield component(tasks=("classification",))
+    # Not in the file that is saved, so it needs no trusted types.
+    yield component(name="alike", role="weigher", factory=lambda values, context: Alike())
 """
     )
     install_plugin(tmp_path, "untold", source)
     (tmp_path / "people.csv").write_text("a,buys\n" + "1,yes\n2,no\n" * 40)
-    (tmp_path / "mine.lark").write_text("%import components (mine)\nstart: mine\n")
+    (tmp_path / "mine.lark").write_text("%import components (mine, alike)\nstart: alike mine\n")
     words = ("--grammar", "mine.lark", "--cv=2", "--max-evaluations", "1", "--out", "out", "-q")
     done = program(tmp_path, "fit", "people.csv", "--target", "buys", *words)
     assert done.returncode == 0, done.stderr

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from automl_admm.cli.shared.installed import unprinted
-from automl_admm.cli.shared.model_warnings import warn_of_earlier
+from automl_admm.cli.shared.model_warnings import check_session
 from automl_admm.cli.shared.run_options import (
     FILE_OPTIONS,
     add_options,
@@ -48,7 +48,7 @@ def command(run: Path, data: Path, *, as_json: bool, **options: Any) -> None:
     if as_json:
         hand_on(json.dumps(_as_json(found), indent=2) + "\n")
         return
-    warn_of_earlier(folder, manifest)
+    check_session(folder, manifest)
     for line in _warnings(found):
         say(f"warning: {line}", err=True)
     for line in _lines(found):

@@ -11,6 +11,7 @@ from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.messages import say_count
+from automl_admm.runs.session.begun_change import refuse_half_changed
 from automl_admm.runs.session.run_log import read_evaluations, read_log
 from automl_admm.store.export import to_csv, to_jsonl
 from automl_admm.store.output_files import write_output
@@ -34,6 +35,7 @@ def check_command(run: Path) -> None:
 
     Nothing changes; a running search is not disturbed.
     """
+    refuse_half_changed(RunFolder(run))
     report = check(RunFolder(run).store)
     for fact in report.facts:
         say(fact)

@@ -13,15 +13,15 @@ from automl_admm.store.run_folder import RunFolder
 
 def warn_of_model(folder: RunFolder, manifest: Mapping[str, Any]) -> None:
     """Warn of a model of an earlier session, and of each distribution with another version here."""
-    warn_of_earlier(folder, manifest)
+    check_session(folder, manifest)
     for line in tell_versions(manifest):
         say(f"warning: {line}", err=True)
 
 
-def warn_of_earlier(folder: RunFolder, manifest: Mapping[str, Any]) -> None:
-    """Print a line on stderr if a session with other data or limits has begun since the model.
+def check_session(folder: RunFolder, manifest: Mapping[str, Any]) -> None:
+    """Warn on stderr if a session with other data or limits has begun since the model.
 
-    One that has ended has a model of its own: then the folder is mixed, and refused.
+    One that has ended has a model of its own: then raise, because the folder is mixed.
     """
     content = folder.read(folder.settings) if folder.settings.exists() else {}
     if other := of_other_session(manifest, content):

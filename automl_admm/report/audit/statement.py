@@ -70,7 +70,9 @@ def demand_certificate(view: RunView) -> None:
             hint="Restore both files, or fit again.",
         )
     if view.other_script is not None:
-        raise StoreError(f"{view.other_script}.", hint="Restore it, or remove it.")
+        raise StoreError(
+            f"{view.other_script}.", hint="Remove it, or copy it from where the run was made."
+        )
     if view.certificate is None:
         raise StoreError(
             f"'{view.folder.path}' holds no certificate.",

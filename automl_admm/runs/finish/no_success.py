@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-from automl_admm.core.errors import NO_ROOM, DiskFullError, NoSuccessError, Remedy
+from automl_admm.core.errors import FREE_ROOM, NO_ROOM, DiskFullError, NoSuccessError, Remedy
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.messages import say_count
 from automl_admm.core.run import RunResult, StopReason
 from automl_admm.runs.config import RunConfig
 
 LONGER = Remedy("Give a longer {time_budget}.")
-FREE = "Free some room, or raise the quota, and go on: what is written is kept."
 SHOWN_CAUSES = 3
 SHOWN_CHARACTERS = 200
 INLINE = "inline"
@@ -40,10 +39,13 @@ def cure_fit(reason: str, *, needs_time: bool) -> Remedy:
 
 
 def no_fit(reason: str, *, needs_time: bool) -> DiskFullError | NoSuccessError:
-    """Return the error for final fits that all failed, by the reason of the last one."""
+    """Return the error for final fits that all failed, by the reason of the last one.
+
+    A full disk has no room for a makeshift model, either: nothing else is tried.
+    """
     told = f"the best pipeline could not be fitted on all rows: {reason}."
     if is_about_room(reason):
-        return DiskFullError(told, hint=FREE)
+        return DiskFullError(told, hint=FREE_ROOM)
     return NoSuccessError(told, hint=cure_fit(reason, needs_time=needs_time))
 
 
@@ -59,11 +61,16 @@ def best_or_raise(result: RunResult, config: RunConfig) -> Evaluation:
     """
     if result.best is None and is_interrupted(result):
         raise KeyboardInterrupt
-    if result.best is None and any(is_about_room(one.message) for one in result.evaluations):
-        raise DiskFullError(explain(result, config), hint=FREE)
+    if result.best is None and is_about_room(_commonest_message(result)):
+        raise DiskFullError(explain(result, config), hint=FREE_ROOM)
     if result.best is None:
         raise NoSuccessError(explain(result, config), hint=cure(result, config))
     return result.best
+
+
+def _commonest_message(result: RunResult) -> str:
+    found = Counter(one.message for one in result.evaluations).most_common(1)
+    return found[0][0] if found else ""
 
 
 def is_interrupted(result: RunResult) -> bool:

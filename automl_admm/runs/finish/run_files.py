@@ -18,6 +18,7 @@ from automl_admm.data.table_schema import DECIMAL
 from automl_admm.execution.task_folders import read_regular
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.labels import positive_text, sorted_texts
+from automl_admm.pipelines.row_weighing import names_of_weighers
 from automl_admm.pipelines.thresholds.by_group import CALIBRATION, NAMES
 from automl_admm.pipelines.thresholds.single import INFINITE, say_threshold
 from automl_admm.plugins.distributions import behind_types
@@ -196,10 +197,9 @@ def tell_strangers(outcome: PipelineResult) -> None:
         return
     prepared, strange = outcome.preparation, untrusted_types(outcome)
     registry = prepared.plugins.components[prepared.task]
-    pipelines = prepared.grammar.pipelines
-    steps = [step for one in outcome.candidates for step in all_steps(pipelines.steps(one))]
-    used = {step.component for step in steps}
-    names = sorted(name for name in used if registry.get(name).role != "weigher")
+    pipelines = list(map(prepared.grammar.pipelines.steps, outcome.candidates))
+    used = {step.component for steps in pipelines for step in all_steps(steps)}
+    names = sorted(used - names_of_weighers(pipelines, registry))  # these are not in the file
     foreign = [name for name in names if registry.provider(name).partition(" ")[0] != OURS]
     if foreign and strange:
         told = "%s: its trusted_types lack %s, so that `automl-admm predict` refuses the model"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any, TypeVar
 
 from automl_admm.certify.certificate import read_certificate
 from automl_admm.certify.plan.planning import LARGEST_FRACTION
@@ -32,6 +34,8 @@ from automl_admm.runs.provenance import fingerprint, fingerprint_data, run_of
 from automl_admm.runs.saved_request import way_of
 from automl_admm.store.run_folder import RunFolder
 
+ResultT = TypeVar("ResultT")
+
 ASKED = ("name", "bound", "at_least", "confidence")
 
 
@@ -51,9 +55,9 @@ def at_next_look(
     whole: Table,
     config: RunConfig,
 ) -> Aside | None:
-    """Return the plan with the shortfalls of the coming look, whose risk is what is spent.
+    """Return the plan with the shortfalls at the risk of the next look.
 
-    Raise if it is too little for any pipeline: the look would be spent for nothing.
+    Raise if that is too little for any pipeline: the look would be spent for nothing.
     """
     if aside is None or question is None:
         return aside
@@ -61,12 +65,15 @@ def at_next_look(
     if config.on_infeasible == "raise" and look != aside.first_look:
         rows = trial_rows(alike_rows(whole, config.random_state))
         more = partial(imagine_one_class, rows=rows)
-        beyond = find_out_of_reach(constraints, aside, aside.fraction, look, more)
-        if beyond is not None:
+        find = partial(find_out_of_reach, constraints, aside, aside.fraction, look, more)
+        if (beyond := _measured_in_time(find, config)) is not None:
             raise ConfigurationError(
                 f"there can be no certificate in look {look.number} at these data, with "
                 f"{100 * look.risk:.3g} % of risk: {beyond}",
-                hint=Remedy("Leave out the limit or {certify}, or certify on data not looked at."),
+                hint=Remedy(
+                    "Leave out the limit or {certify}, certify on other data, or take the nearest "
+                    "model with {on_infeasible='closest'}."
+                ),
             )
     return at_look(constraints, aside, look)
 
@@ -77,8 +84,13 @@ def aside_of(constraints: tuple[Constraint, ...], whole: Table, config: RunConfi
     rows = trial_rows(alike_rows(whole, config.random_state))
     share = _share_before(constraints, config, len(whole.y))
     plan = partial(_plan, constraints, rows, config, share, has_thresholds=is_binary)
+    return _measured_in_time(plan, config)
+
+
+def _measured_in_time(call: Callable[[], ResultT], config: RunConfig) -> ResultT:
+    """Call what measures limits of anybody; raise if one hangs until the deadline."""
     try:
-        return in_time(plan, config.deadline)
+        return in_time(call, config.deadline)
     except TimeoutError as problem:
         message = f"a limit cannot be measured here: {problem}."
         raise ConfigurationError(message, hint="Choose another limit.") from None
@@ -87,7 +99,7 @@ def aside_of(constraints: tuple[Constraint, ...], whole: Table, config: RunConfi
 def _share_before(
     constraints: tuple[Constraint, ...], config: RunConfig, rows: int
 ) -> float | None:
-    """Return the share that is asked for, or that a run goes on with: a version may plan another.
+    """Return the share asked for, or that of the earlier session; another version may plan another.
 
     It stays for the same limits, confidence and number of rows.
     """
@@ -97,14 +109,23 @@ def _share_before(
     if not folder.rows_set_aside.exists():
         return None
     run, aside = folder.read(folder.settings), folder.read(folder.rows_set_aside)
-    before = [tuple(map(one.get, ASKED)) for one in run["settings"]["limits"]]
-    now = [tuple(getattr(one.limit, name) for name in ASKED) for one in constraints]
     share: float = aside.get("fraction") or 0.0
-    is_same = before == now and run["settings"].get("certify") == config.certify
+    is_same = _are_the_same(run["settings"]["limits"], constraints)
+    is_same = is_same and run["settings"].get("certify") == config.certify
     # A session that was killed may have left those of the session before.
     is_of_run = run["data"]["rows"] == aside["rows"] - len(aside["places"])
     is_usable = aside["rows"] == rows and 0.0 < share <= MOST_ASIDE
     return share if is_same and is_of_run and is_usable else None
+
+
+def _are_the_same(before: Sequence[Mapping[str, Any]], now: Sequence[Constraint]) -> bool:
+    """Return True for the same limits; a bound relative to the baseline is not known yet."""
+    return len(before) == len(now) and all(
+        item.get(name) == getattr(one.limit, name)
+        for item, one in zip(before, now, strict=True)
+        for name in ASKED
+        if name != "bound" or one.of_baseline is None
+    )
 
 
 def _plan(

@@ -245,18 +245,22 @@ class _Watched:
             return lot
 
     def _anew(self, *, is_others: bool) -> str | None:
-        """Say once that earlier looks were at another model, and at each what is still lost."""
-        place, is_first = self.run.folder.path, bool(self.looks) and not self.same
-        lost = "; give --reference FILE again to look for shifts" if is_others else ""
-        if is_first:
-            return (
+        """Tell at the first look at a new model, and at each look without its reference."""
+        place, told = self.run.folder.path, list[str]()
+        if self.looks and not self.same:
+            told.append(
                 f"'{place}' has another model than at earlier looks: rows and shifts are counted "
-                f"from here on{lost}."
+                "from here on."
             )
-        return f"the reference kept in '{place}' is of another model{lost}." if is_others else None
+        if is_others:
+            told.append(
+                f"The reference kept in '{place}' is of another model, or of an older version: "
+                "give the rows again to look for shifts."
+            )
+        return " ".join(told) or None
 
     def _reference(self, given: Any) -> tuple[dict[str, Summary], bool]:
-        """Return the counts of the reference, kept or made of rows given; True if others' are left.
+        """Return the counts of the reference, and True if the kept one is of another model.
 
         Counts of another model's predictions are not those of this one.
         """

@@ -47,7 +47,7 @@ def tell_other_script(folder: RunFolder, manifest: Mapping[str, Any] | None) -> 
         return None
     if digest(folder.script) == manifest[SCRIPT_SHA256]:
         return None
-    return f"{folder.script.name} is not the script that the run wrote for this model"
+    return f"'{folder.script}' is not the script that the run wrote for its model"
 
 
 def digest(path: Path) -> str:

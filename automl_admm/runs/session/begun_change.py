@@ -1,4 +1,4 @@
-"""A change of a run as one step: after a kill it is undone or ended by the next session.
+"""A change of a run as one step: cut short, it is undone or ended by the next session.
 
 The log is put aside first and `run.json` is written last. In between `change.json` stands for the
 step: while `run.json` is still the old one, the old log is brought back.
@@ -16,9 +16,10 @@ from pathlib import Path
 from automl_admm.core.errors import StoreError
 from automl_admm.execution.task_folders import remove_tree
 from automl_admm.store.file_schemas import SCHEMAS
-from automl_admm.store.files import free_name
+from automl_admm.store.files import StoreFiles, free_name
 from automl_admm.store.json_content import read_content
 from automl_admm.store.run_folder import RunFolder, sync_folder, write_json
+from automl_admm.store.sqlite.lock import RunLock
 from automl_admm.store.sqlite.log import SqliteStore
 
 logger = logging.getLogger(__name__)
@@ -33,14 +34,15 @@ class _Change:
     is_void: bool
 
 
-def begin_change(folder: RunFolder, *, is_void: bool) -> None:
-    """Note the beginning; with `is_void` the predictions kept so far go with it."""
-    content = {
-        "settings_sha256": _hash_of_settings(folder),
-        "log": free_name(folder.store).name,
-        "void": is_void,
-    }
-    write_json(folder.change, content)
+def begin_change(folder: RunFolder, *, is_void: bool) -> Path:
+    """Note the beginning; return the place for a copy of the log.
+
+    With `is_void` the kept predictions are removed when the change ends.
+    """
+    log = free_name(folder.store)
+    sha256 = _hash_of_settings(folder)
+    write_json(folder.change, {"settings_sha256": sha256, "log": log.name, "void": is_void})
+    return log
 
 
 def end_change(folder: RunFolder) -> None:
@@ -55,35 +57,47 @@ def end_change(folder: RunFolder) -> None:
 
 
 def settle_change(folder: RunFolder) -> None:
-    """Undo or end the change of a killed session; a living one is refused by its lock."""
-    if _read(folder) is None:
+    """Undo or end the change of a session that was cut short; raise if that session still runs."""
+    if _read(folder) is None or _is_ended(folder):
         return
     with closing(SqliteStore(folder.store, write=True)) as store:
-        # It may have ended while its process let go of the lock.
         change = _read(folder)
-        if change is None:
-            return
-        if _hash_of_settings(folder) != change.settings_sha256:
-            end_change(folder)
+        if change is None:  # another process was quicker
             return
         if change.log.exists():
             store.bring_back(change.log)
-            told = "a session was killed while it changed what the run in '%s' is about: %s"
+            told = "a session ended while it changed what the run in '%s' is about: %s"
             logger.warning(told, folder.path, "the evaluations before it are back")
         folder.change.unlink()
         change.log.unlink(missing_ok=True)
         sync_folder(folder.path)
 
 
+def _is_ended(folder: RunFolder) -> bool:
+    """End a change that `run.json` tells of; True if there is none any more.
+
+    The lock alone is taken: to open the log would touch it, and older versions tell by its time
+    when a session ended.
+    """
+    lock = RunLock(StoreFiles(folder.store).lock)
+    try:
+        change = _read(folder)  # it may have ended while its process let go of the lock
+        if change is not None and _hash_of_settings(folder) != change.settings_sha256:
+            end_change(folder)
+        return not folder.change.exists()
+    finally:
+        lock.release()
+
+
 def refuse_half_changed(folder: RunFolder) -> None:
-    """Raise if the log is of a change that goes on, or that a kill has cut short."""
+    """Raise if the log is of a change that goes on, or that was cut short."""
     change = _read(folder)
     if change is None or not change.log.exists():
         return
     if _hash_of_settings(folder) == change.settings_sha256:
         raise StoreError(
-            f"a session changes what the run in '{folder.path}' is about, or was killed in it: the "
-            f"evaluations before are in '{change.log.name}'.",
+            f"the run in '{folder.path}' is in the middle of a change of its data or settings: its "
+            f"evaluations are in '{change.log.name}'.",
             hint=f"Bring them back with: automl-admm resume {shlex.quote(str(folder.path))}",
         )
 
@@ -99,4 +113,5 @@ def _read(folder: RunFolder) -> _Change | None:
 
 
 def _hash_of_settings(folder: RunFolder) -> str:
+    folder.read(folder.settings)  # a missing or damaged one is told in our words
     return hashlib.sha256(folder.settings.read_bytes()).hexdigest()

@@ -95,9 +95,9 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
         with temporary_folder(SCRATCH, folder.path) as scratch:
             session = Session(prepared, store, scratch, folder, past, earlier, store.run)
             session.write(session.prepared, RunState.RUNNING)
-            end_change(folder)
             # Only now that `run.json` says how long the earlier sessions took.
             store.count_time(len(earlier) + 1, config.begun)
+            end_change(folder)
             yield from _kept_informed(session)
     finally:
         store.close()
@@ -182,8 +182,7 @@ def _carry_over(
     if kept and changes.bounds and prepared.work.chooses_thresholds:
         decided = decide_anew(prepared, folder, kept)
         kept, lost = list(decided.kept), decided.lost
-    begin_change(folder, is_void=changes.void)
-    store.begin_anew(kept)
+    store.begin_anew(kept, copy=begin_change(folder, is_void=changes.void))
     if not lost:
         return prepared, kept
     if changes.void:

@@ -127,13 +127,11 @@ class Study(OwnedStudy):
     def enqueue(self, point: Mapping[str, Any]) -> None:
         """Let a point come next; values left out take their defaults."""
         with self._held():
-            candidate, key = (
-                locate(self._box.problem.space, point, fill=True),
-                self._box.problem.key,
-            )
-            if not self._trials.is_new(key(candidate)):
+            candidate = locate(self._box.problem.space, point, fill=True)
+            key = self._box.problem.key(candidate)
+            if not self._trials.is_new(key):
                 raise ConfigurationError("this point was asked for or told before.")
-            if key(candidate) in map(key, self._trials.conversation.first):
+            if self._trials.is_waiting(key):
                 raise ConfigurationError("this point waits to be asked for already.")
             self._trials.enqueue(candidate)
 

@@ -205,6 +205,10 @@ class Trials:
         is_pending = any(one.key == key for one in self.pending.values())
         return not is_pending and self.log.find(key) is None
 
+    def is_waiting(self, key: str) -> bool:
+        """Return True if a point was enqueued, and not asked for yet."""
+        return any(self.box.problem.key(one) == key for one in self.conversation.first)
+
     def enqueue(self, candidate: Candidate) -> None:
         """Let a candidate come before those of the search."""
         self.journal.add(Ask(None, len(self.log.evaluations), candidate, ENQUEUED))

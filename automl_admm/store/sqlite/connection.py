@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from automl_admm.core.errors import NO_ROOM, DiskFullError, StoreError
+from automl_admm.core.errors import FREE_ROOM, NO_ROOM, DiskFullError, StoreError
 from automl_admm.store.files import beside, damaged
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.rows import RowError
@@ -120,8 +120,7 @@ def explain(problem: Exception, path: Path) -> StoreError | DiskFullError:
     code = getattr(problem, "sqlite_errorcode", 0)
     is_full = isinstance(problem, OSError) and problem.errno in NO_ROOM
     if code in TOLD_AS_FULL or is_full:
-        hint = "Free some, or raise the quota, and go on: what is written is kept."
-        return DiskFullError(f"no room left for '{path}'.", hint=hint)
+        return DiskFullError(f"no room left for '{path}'.", hint=FREE_ROOM)
     if code & PRIMARY_CODE in DAMAGE or isinstance(problem, UnicodeDecodeError | RowError):
         return damaged(path, str(problem))
     if _is_busy(problem):

@@ -182,9 +182,12 @@ class SqliteStore:
             raise damaged(self._files.store, f"the row of '{row[0]}' is not what was written")
         return values
 
-    def begin_anew(self, evaluations: Sequence[Evaluation]) -> Path:
-        """Continue with these evaluations alone; return the path of a copy of the old store."""
-        kept = free_name(self._files.store)
+    def begin_anew(self, evaluations: Sequence[Evaluation], *, copy: Path | None = None) -> Path:
+        """Continue with these evaluations alone; return the path of a copy of the old store.
+
+        It is `copy`, by default a free name beside the store.
+        """
+        kept = copy or free_name(self._files.store)
         with explaining(self._files.store):
             copy_pages(self._files.store, partial_name(kept))
             publish(kept)

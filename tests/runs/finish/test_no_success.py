@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -114,3 +115,10 @@ def test_a_full_disk_is_told_as_one() -> None:
     assert isinstance(no_fit("error ValueError: no", needs_time=False), NoSuccessError)
     with pytest.raises(DiskFullError, match="none of 1 evaluation succeeded"):
         best_or_raise(ended(StopReason.EVALUATIONS, Status.ERROR, why=FULL), CONFIG)
+
+
+def test_one_failure_for_want_of_room_among_others_is_no_full_disk() -> None:
+    result = ended(StopReason.EVALUATIONS, *[Status.ERROR] * 3, why="ValueError: y has NaN")
+    full = replace(result.evaluations[0], message="OSError: [Errno 27] File too large")
+    told = said(replace(result, evaluations=(full, *result.evaluations[1:])))
+    assert "2 × error: ValueError: y has NaN" in told

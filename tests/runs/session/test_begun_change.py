@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +14,7 @@ import pandas as pd
 import pytest
 
 from automl_admm import AutoMLClassifier
-from automl_admm.core.errors import StoreError
+from automl_admm.core.errors import ConfigurationError, StoreError
 from automl_admm.runs.session import session as sessions
 from automl_admm.runs.session.begun_change import begin_change, settle_change
 from automl_admm.runs.session.run_log import read_log
@@ -72,11 +73,48 @@ def test_after_run_json_is_written_the_change_is_ended(folder: RunFolder) -> Non
     with closing(SqliteStore(folder.store, write=True)) as store:
         kept = store.begin_anew([])
     folder.settings.write_text(json.dumps(json.loads(folder.settings.read_text()) | {"new": 1}))
+    os.utime(folder.store, (0.0, 0.0))
     settle_change(folder)
+    # Older runs tell by it when their last session ended.
+    assert folder.store.stat().st_mtime == 0.0
     assert read_log(folder).evaluations == ()
     assert kept.exists()
     assert not folder.change.exists()
     assert not folder.predictions.exists()
+
+
+def test_an_estimator_that_goes_on_undoes_it(
+    folder: RunFolder, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = read_log(folder).evaluations
+    log = begin_change(folder, is_void=True)
+    with closing(SqliteStore(folder.store, write=True)) as store:
+        store.begin_anew([], copy=log)
+    fit(folder.path, 0, warm_start=True)
+    assert read_log(folder).evaluations == before
+    assert "the evaluations before it are back" in caplog.text
+
+
+def test_the_time_of_a_session_counts_before_its_change_ends(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a session killed in between would have lasted until the next one."""
+    order = list[str]()
+    for owner, name in ((SqliteStore, "count_time"), (sessions, "end_change")):
+        monkeypatch.setattr(owner, name, lambda *_, told=name: order.append(told))
+    fit(folder.path, 0, warm_start=True)
+    assert order == ["count_time", "end_change"]
+
+
+def test_without_run_json_the_folder_is_told_as_any_other(folder: RunFolder) -> None:
+    log = begin_change(folder, is_void=False)
+    with closing(SqliteStore(folder.store, write=True)) as store:
+        store.begin_anew([], copy=log)
+    folder.settings.unlink()
+    with pytest.raises(StoreError, match=r"run\.json"):
+        settle_change(folder)
+    with pytest.raises(StoreError, match="holds no run"):
+        read_log(folder)
 
 
 def test_a_session_that_ends_before_run_json_leaves_the_run_as_it_was(
@@ -89,7 +127,6 @@ def test_a_session_that_ends_before_run_json_leaves_the_run_as_it_was(
 
     with monkeypatch.context() as patched:
         patched.setattr(sessions, "write_settings", killed)
-        patched.setattr(sessions, "refuse", lambda *_: AssertionError)
         patched.setattr(
             sessions, "_changes", lambda *_: sessions.Changes(("data: others",), void=True)
         )
@@ -111,5 +148,5 @@ def test_a_log_outside_of_the_folder_is_not_touched(folder: RunFolder, tmp_path:
     folder.change.write_text("{}")
     with pytest.raises(StoreError, match=r"change\.json' is damaged"):
         settle_change(folder)
-    with pytest.raises(Exception, match="a file of the run itself"):
+    with pytest.raises(ConfigurationError, match="a file of the run"):
         refuse_own_file(folder.change)

@@ -7,11 +7,11 @@ import sys
 
 from automl_admm.core.messages import say_error
 from automl_admm.core.run import FallbackKind
-from automl_admm.core.structure.pipeline_space import all_steps
 from automl_admm.data.ingest.forms.chosen import BY_NAME
 from automl_admm.data.ingest.records import FORM
 from automl_admm.data.reading.formats import ARFF
 from automl_admm.pipelines.as_code import PipelineCode
+from automl_admm.pipelines.row_weighing import names_of_weighers
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.script import more_forms, parts, table_parts
 from automl_admm.runs.finish.script.bundle import PACKAGE, Bundle, NotBundledError
@@ -76,10 +76,8 @@ def _weighers(outcome: PipelineResult) -> list[str]:
     prepared = outcome.preparation
     if outcome.fallback is FallbackKind.CONSTANT:
         return []
-    components, space = prepared.plugins.components[prepared.task], prepared.grammar.pipelines
-    steps = (step for one in outcome.candidates for step in all_steps(space.steps(one)))
-    names = {step.component for step in steps}
-    return sorted(name for name in names if components.get(name).role == "weigher")
+    pipelines = map(prepared.grammar.pipelines.steps, outcome.candidates)
+    return sorted(names_of_weighers(pipelines, prepared.plugins.components[prepared.task]))
 
 
 def _text(outcome: PipelineResult, code: PipelineCode) -> str:
