@@ -183,7 +183,7 @@ class _Watched:
             has_reference=bool(kept),
             groups=() if table is None else self.run.other_groups(table),
             untested=self._untested(target) if table is None else None,
-            anew=self._anew(is_others=is_others),
+            anew=_say_anew(self, is_others=is_others),
         )
         self._write(found, hashes, lots)
         return found
@@ -243,21 +243,6 @@ class _Watched:
             return reduce(pool, [*earlier, lot])
         except ValueError:  # a number alone, or another range
             return lot
-
-    def _anew(self, *, is_others: bool) -> str | None:
-        """Tell at the first look at a new model, and at each look without its reference."""
-        place, told = self.run.folder.path, list[str]()
-        if self.looks and not self.same:
-            told.append(
-                f"'{place}' has another model than at earlier looks: rows and shifts are counted "
-                "from here on."
-            )
-        if is_others:
-            told.append(
-                f"The reference kept in '{place}' is of another model, or of an older version: "
-                "give the rows again to look for shifts."
-            )
-        return " ".join(told) or None
 
     def _reference(self, given: Any) -> tuple[dict[str, Summary], bool]:
         """Return the counts of the reference, and True if the kept one is of another model.
@@ -336,6 +321,22 @@ class _Watched:
             ) from None
         finally:
             partial.unlink(missing_ok=True)
+
+
+def _say_anew(watched: _Watched, *, is_others: bool) -> str | None:
+    """Tell at the first look at a new model, and at each look without its reference."""
+    place, told = watched.run.folder.path, list[str]()
+    if watched.looks and not watched.same:
+        told.append(
+            f"'{place}' has another model than at earlier looks: rows and shifts are counted "
+            "from here on."
+        )
+    if is_others:
+        told.append(
+            f"The reference kept in '{place}' is of another model, or of an older version: give "
+            "the rows again to look for shifts."
+        )
+    return " ".join(told) or None
 
 
 def _nothing(_: str) -> None:
