@@ -34,7 +34,7 @@ from automl_admm.runs.finish.fallback_model import (
     last_resort,
 )
 from automl_admm.runs.finish.final_fit import Fitter, Press, Refit, refit_best
-from automl_admm.runs.finish.kept_certificate import keeping_certified
+from automl_admm.runs.finish.kept_certificate import keeping_certified, settle_certified
 from automl_admm.runs.finish.kept_models import KeptModels
 from automl_admm.runs.finish.no_success import LONGER, best_or_raise, is_interrupted
 from automl_admm.runs.finish.outcome import PipelineResult
@@ -59,6 +59,8 @@ logger = logging.getLogger(__name__)
 def run_pipelines(prepared: Preparation) -> PipelineResult:
     """Search, fit the winner on all rows of the search, measure it on those held out, save it."""
     with open_session(prepared) as session:
+        if session.folder is not None:
+            settle_certified(session.folder)
         return _run(session)
 
 

@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm.store.run_folder import RunFolder
-
 SEARCH = (
     *("--grammar", "tiny", "--cv=2", "--max-evaluations", "2", "--theta-solver", "random"),
     *("--executor", "inline", "--out", "out"),
@@ -189,55 +187,6 @@ def test_a_run_goes_on_with_the_share_set_aside_that_another_version_planned(
     other = ("--constraint", "fpr <= 0.31", *relative, "--allow-changed", "--max-evaluations", "3")
     assert run("resume", "out", *other).code == 0
     assert json.loads(places.read_text())["fraction"] < 0.45
-
-
-def test_a_kill_before_the_next_model_is_written_keeps_one_copy(
-    run: Any, credit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = ("fit", credit, "--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95")
-    assert run(*asked, *SEARCH).code == 0
-    changed = ("--constraint", "recall >= 0.9999", "--on-infeasible", "closest", "--allow-changed")
-    again = ("resume", "out", *changed, "--max-evaluations", "3")
-    with monkeypatch.context() as patched:
-        patched.setattr("automl_admm.runs.pipelines.write_model", interrupt)
-        assert run(*again).code == 130
-    assert "is kept in 'out/certified-1'" in run(*again).err.replace(str(tmp_path) + "/", "")
-    assert [path.name for path in (tmp_path / "out").glob("certified-*")] == ["certified-1"]
-
-
-@pytest.mark.parametrize("killed", ["model_manifest", "script", "certificate"])
-def test_a_kill_while_another_certified_model_is_written_leaves_one_whole(
-    killed: str, run: Any, credit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = ("fit", credit, "--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95")
-    assert run(*asked, *SEARCH).code == 0
-    folder = RunFolder(tmp_path / "out")
-    before = folder.model.read_bytes()
-    written = {
-        "model_manifest": "automl_admm.runs.finish.run_files.write_json",
-        "script": "automl_admm.runs.finish.run_files.put_script",
-        "certificate": "automl_admm.runs.pipelines.write_certificate",
-    }
-    again = ("--constraint", "fpr <= 0.4", "--allow-changed", "--max-evaluations", "4")
-    with monkeypatch.context() as patched:
-        patched.setattr(written[killed], interrupt)
-        assert run("resume", "out", *again).code == 130
-    state = json.loads(folder.settings.read_text()) | {"state": "running"}
-    folder.settings.write_text(json.dumps(state))
-    assert folder.model.read_bytes() != before
-    kept = folder.path / "certified-1"
-    assert (kept / "model.skops").read_bytes() == before
-    assert "the data agree: CERTIFIED" in run("verify", kept, credit).out
-    if killed == "model_manifest":
-        refused = run("predict", "out", credit, "-o", "told.csv")
-        assert "If it was killed, go on with: automl-admm resume out" in refused.err
-    done = run("resume", "out", "--max-evaluations", "4")
-    assert done.code == 0, done.err
-    assert "the data agree: CERTIFIED" in run("verify", "out", credit).out
-
-
-def interrupt(*_: Any, **__: Any) -> None:
-    raise KeyboardInterrupt
 
 
 def test_rows_set_aside_by_another_run_are_refused(run: Any, credit: Path, tmp_path: Path) -> None:

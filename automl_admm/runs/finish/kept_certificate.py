@@ -19,49 +19,111 @@ from automl_admm.store.run_folder import SCRATCH, RunFolder, sync_folder, write_
 
 logger = logging.getLogger(__name__)
 
+# The copy's name while another model is written: only a kill leaves it. With a number it is kept.
+BEFORE = "certified-before"
+
 
 @contextmanager
 def keeping_certified(folder: RunFolder, *, until_written: bool | None) -> Iterator[None]:
-    """Keep the certified model of a folder, with what proves it, in a folder of its own.
+    """Keep the certified model of a folder, with its proof, while another one is written.
 
-    If the next one is certified, too, it is kept `until_written`: a kill leaves one of them whole.
+    `until_written` removes the copy once the next model is whole; else a line says where it is.
     """
-    kept = _keep(folder) if _is_certified(folder) else None
+    is_kept = _is_certified(folder)
+    if is_kept:
+        _copy(folder)
     yield
-    if kept is not None and until_written:
-        remove_tree(kept)
-    elif kept is not None:
-        logger.warning(
-            "this session certified no model: the certified one of an earlier session is kept in "
-            "'%s'",
-            kept,
-        )
+    if is_kept and until_written:
+        _drop(folder)
+    elif is_kept:
+        _retain(folder)
 
 
-def _keep(folder: RunFolder) -> Path:
-    names = (folder.path / f"certified-{number}" for number in count(1))
-    kept = next(path for path in names if not path.exists() or _is_the_same(path, folder))
-    if kept.exists():  # by a session that was killed
-        return kept
+def settle_certified(folder: RunFolder) -> None:
+    """Bring the certified model back if a kill left another one half written in its place."""
+    before = folder.path / BEFORE
+    if not before.is_dir():
+        return
+    is_whole = _is_whole(folder)
+    if is_whole and _is_certified(folder):
+        _drop(folder)
+    elif is_whole or not _is_certified(RunFolder(before)):  # a damaged copy replaces nothing
+        _retain(folder)
+    else:
+        _bring_back(folder)
+
+
+def _copy(folder: RunFolder) -> None:
     # The next session removes what a kill leaves under this name.
-    partial = folder.path / f"{SCRATCH}certified"
-    remove_tree(partial)
+    partial = _emptied_scratch(folder)
     partial.mkdir()
-    proof = (folder.certificate, folder.rows_set_aside, folder.row_hashes, folder.looks)
-    for path in (folder.model, folder.model_manifest, folder.script, *proof):
+    for path in (*_files(folder), folder.looks):
         if path.is_file():
             write_atomically(partial / path.name, read_regular(path))
-    partial.rename(kept)
+    partial.rename(folder.path / BEFORE)
     sync_folder(folder.path)
-    return kept
 
 
-def _is_the_same(kept: Path, folder: RunFolder) -> bool:
-    """Return True if a folder holds the certificate that a run has now, which names its model."""
+def _files(folder: RunFolder) -> tuple[Path, ...]:
+    proof = (folder.certificate, folder.rows_set_aside, folder.row_hashes)
+    return (*proof, folder.script, folder.model, folder.model_manifest)
+
+
+def _emptied_scratch(folder: RunFolder) -> Path:
+    scratch = folder.path / f"{SCRATCH}certified"
+    remove_tree(scratch)
+    return scratch
+
+
+def _drop(folder: RunFolder) -> None:
+    # At once: a kill while its files are removed would leave a model without its proof.
+    scratch = (folder.path / BEFORE).rename(_emptied_scratch(folder))
+    remove_tree(scratch)
+
+
+def _retain(folder: RunFolder) -> None:
+    names = (folder.path / f"certified-{number}" for number in count(1))
+    kept = (folder.path / BEFORE).rename(next(path for path in names if not path.exists()))
+    sync_folder(folder.path)
+    logger.warning(
+        "the model that was saved is not certified: the certified one of an earlier session is "
+        "kept in '%s'",
+        kept,
+    )
+
+
+def _bring_back(folder: RunFolder) -> None:
+    """Copy the files back, the manifest last: until then the model is torn, and a kill harmless.
+
+    Looks stay as they are: none is ever taken back.
+    """
+    for path in _files(folder):
+        kept = folder.path / BEFORE / path.name
+        if kept.is_file():
+            write_atomically(path, read_regular(kept))
+        else:
+            path.unlink(missing_ok=True)
+    _drop(folder)
+    logger.warning(
+        "a session was stopped while it wrote another model: the certified one of an earlier "
+        "session is back in its place"
+    )
+
+
+def _is_whole(folder: RunFolder) -> bool:
+    """Return True if the model and the certificate, or its absence, are as the manifest says."""
     try:
-        return read_regular(RunFolder(kept).certificate) == read_regular(folder.certificate)
-    except OSError:
+        manifest = folder.read(folder.model_manifest)
+        model = read_regular(folder.model)
+        proof = read_regular(folder.certificate) if folder.certificate.exists() else None
+    except (OSError, StoreError):
         return False
+    there = (_digest(model), None if proof is None else _digest(proof))
+    return there == (manifest.get("sha256"), manifest.get("certificate_sha256"))
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _is_certified(folder: RunFolder) -> bool:
@@ -71,5 +133,4 @@ def _is_certified(folder: RunFolder) -> bool:
         model = read_regular(folder.model)
     except (OSError, StoreError):
         return False
-    is_own = hashlib.sha256(model).hexdigest() == certificate.model_sha256
-    return certificate.is_certified and is_own
+    return certificate.is_certified and _digest(model) == certificate.model_sha256
