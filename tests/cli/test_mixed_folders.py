@@ -181,11 +181,11 @@ def test_a_script_of_another_run_is_neither_shown_nor_stated(made: Path, tmp_pat
             manifest = json.loads((folder / "model.json").read_text()) | {"script_sha256": None}
             (folder / "model.json").write_text(json.dumps(with_digest(manifest)))
         told = run("report", folder, "--json")
-        assert "pipeline.py is not the script that the run wrote for this model" in told.out
+        assert "is not the script that the run wrote for its model" in told.out
         assert read_run(folder).models == (folder / "model.skops",)
         refused = run("export", folder, "--to", "certificate:audit")
         assert refused.code == REFUSED
-        assert "pipeline.py is not the script" in refused.err
+        assert "pipeline.py' is not the script" in refused.err
     assert "is not the script" not in run("report", made / "mine", "--json").out
 
 
