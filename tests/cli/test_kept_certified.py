@@ -78,10 +78,23 @@ def contents(folder: RunFolder) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (folder.model, folder.script, *proof)}
 
 
-def test_a_kill_before_the_next_model_is_written_keeps_one_copy(
-    run: Any, credit: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def folder(run: Any, credit: Path) -> RunFolder:
+    """The folder of a run that has certified its model."""
     assert run("fit", credit, *CERTIFYING).code == 0
+    return RunFolder(Path("out"))
+
+
+@pytest.fixture
+def torn(folder: RunFolder, run: Any, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
+    """The folder as it is after a kill between another model and its certificate."""
+    killed(monkeypatch, WRITTEN["certificate"], run, *OTHER, "--max-evaluations", "4")
+    return folder
+
+
+def test_a_kill_before_the_next_model_is_written_keeps_one_copy(
+    folder: RunFolder, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     again = ("resume", "out", *UNPROVEN, "--max-evaluations", "3")
     killed(monkeypatch, WRITTEN["model"], run, *again)
     done = run(*again)
@@ -92,10 +105,8 @@ def test_a_kill_before_the_next_model_is_written_keeps_one_copy(
 
 @pytest.mark.parametrize("place", ["model_manifest", "script", "rows", "certificate"])
 def test_a_kill_while_another_certified_model_is_written_leaves_one_whole(
-    place: str, run: Any, credit: Path, monkeypatch: pytest.MonkeyPatch
+    place: str, folder: RunFolder, run: Any, credit: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run("fit", credit, *CERTIFYING).code == 0
-    folder = RunFolder(Path("out"))
     before = contents(folder)
     killed(monkeypatch, WRITTEN[place], run, *OTHER, "--max-evaluations", "4")
     assert folder.model.read_bytes() != before["model.skops"]
@@ -115,10 +126,8 @@ def test_a_kill_while_another_certified_model_is_written_leaves_one_whole(
 
 @pytest.mark.parametrize("place", ["model_manifest", "certificate"])
 def test_a_certified_model_that_a_kill_left_in_a_copy_stays_where_nothing_else_is_certified(
-    place: str, run: Any, credit: Path, monkeypatch: pytest.MonkeyPatch
+    place: str, folder: RunFolder, run: Any, credit: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run("fit", credit, *CERTIFYING).code == 0
-    folder = RunFolder(Path("out"))
     before = contents(folder)
     again = ("resume", "out", "--max-evaluations")
     with monkeypatch.context() as patched:
@@ -136,10 +145,8 @@ def test_a_certified_model_that_a_kill_left_in_a_copy_stays_where_nothing_else_i
 
 
 def test_a_copy_that_a_kill_left_is_kept_where_a_session_with_other_limits_certifies_none(
-    run: Any, credit: Path, monkeypatch: pytest.MonkeyPatch
+    folder: RunFolder, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run("fit", credit, *CERTIFYING).code == 0
-    folder = RunFolder(Path("out"))
     before = contents(folder)
     killed(monkeypatch, WRITTEN["script"], run, *OTHER, "--max-evaluations", "4")
     done = run("resume", "out", *UNPROVEN, "--max-evaluations", "5")
@@ -150,13 +157,12 @@ def test_a_copy_that_a_kill_left_is_kept_where_a_session_with_other_limits_certi
 
 
 def test_a_copy_goes_once_another_certified_model_is_whole(
-    run: Any, credit: Path, monkeypatch: pytest.MonkeyPatch
+    folder: RunFolder, run: Any, credit: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It goes at once: a kill meanwhile leaves no part of it under its name."""
-    assert run("fit", credit, *CERTIFYING).code == 0
-    before = contents(RunFolder(Path("out")))
+    before = contents(folder)
     assert run(*OTHER, "--max-evaluations", "4").code == 0
-    assert contents(RunFolder(Path("out"))) != before
+    assert contents(folder) != before
     assert copies() == []
     removed = "automl_admm.runs.finish.kept_certificate.remove_tree"
     with monkeypatch.context() as patched:
@@ -170,9 +176,8 @@ def test_a_copy_goes_once_another_certified_model_is_whole(
 
 
 def test_a_model_that_was_kept_on_purpose_does_not_come_back(
-    run: Any, credit: Path, monkeypatch: pytest.MonkeyPatch
+    folder: RunFolder, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run("fit", credit, *CERTIFYING).code == 0
     assert IS_KEPT in run("resume", "out", *UNPROVEN, "--max-evaluations", "3").err
     kept = contents(RunFolder(Path("out", "certified-1")))
     again = ("--constraint", "fpr <= 0.3", "--allow-changed", "--max-evaluations", "4")
@@ -186,10 +191,8 @@ def test_a_model_that_was_kept_on_purpose_does_not_come_back(
     "stopped", ["certificate.json", "pipeline.py", "model.skops", "model.json"]
 )
 def test_a_kill_while_a_model_comes_back_is_mended_by_the_next_session(
-    stopped: str, run: Any, credit: Path, monkeypatch: pytest.MonkeyPatch
+    stopped: str, folder: RunFolder, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run("fit", credit, *CERTIFYING).code == 0
-    folder = RunFolder(Path("out"))
     before, manifest = contents(folder), folder.model_manifest.read_bytes()
     killed(monkeypatch, WRITTEN["certificate"], run, *OTHER, "--max-evaluations", "4")
     writing = kept_certificate.write_atomically
@@ -209,10 +212,8 @@ def test_a_kill_while_a_model_comes_back_is_mended_by_the_next_session(
 
 
 def test_a_kill_before_the_copy_has_its_name_keeps_it_under_that_name(
-    run: Any, credit: Path, monkeypatch: pytest.MonkeyPatch
+    folder: RunFolder, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run("fit", credit, *CERTIFYING).code == 0
-    folder = RunFolder(Path("out"))
     before = contents(folder)
     retained = "automl_admm.runs.finish.kept_certificate._retain"
     killed(monkeypatch, retained, run, "resume", "out", *UNPROVEN, "--max-evaluations", "3")
@@ -225,26 +226,20 @@ def test_a_kill_before_the_copy_has_its_name_keeps_it_under_that_name(
 
 
 def test_a_copy_that_was_damaged_after_a_kill_replaces_nothing(
-    run: Any, credit: Path, monkeypatch: pytest.MonkeyPatch
+    torn: RunFolder, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert run("fit", credit, *CERTIFYING).code == 0
-    folder = RunFolder(Path("out"))
-    killed(monkeypatch, WRITTEN["certificate"], run, *OTHER, "--max-evaluations", "4")
-    there = folder.model.read_bytes()
+    there = torn.model.read_bytes()
     Path("out", "certified-before", "model.skops").unlink()
-    kept_certificate.settle_certified(folder)
-    assert folder.model.read_bytes() == there
+    kept_certificate.settle_certified(torn)
+    assert torn.model.read_bytes() == there
+    assert "certified-1', was damaged since" in caplog.text
+    assert IS_KEPT not in caplog.text
     assert copies() == ["certified-1"]
 
 
-def test_the_script_of_another_model_goes_where_the_certified_one_has_none(
-    run: Any, credit: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert run("fit", credit, *CERTIFYING).code == 0
-    folder = RunFolder(Path("out"))
-    killed(monkeypatch, WRITTEN["certificate"], run, *OTHER, "--max-evaluations", "4")
-    assert folder.script.exists()
+def test_the_script_of_another_model_goes_where_the_certified_one_has_none(torn: RunFolder) -> None:
+    assert torn.script.exists()
     RunFolder(Path("out", "certified-before")).script.unlink()
-    kept_certificate.settle_certified(folder)
-    assert not folder.script.exists()
+    kept_certificate.settle_certified(torn)
+    assert not torn.script.exists()
     assert copies() == []

@@ -21,6 +21,14 @@ logger = logging.getLogger(__name__)
 
 # The copy's name while another model is written: only a kill leaves it. With a number it is kept.
 BEFORE = "certified-before"
+IS_KEPT = (
+    "the model that was saved is not certified: the certified one of an earlier session is kept "
+    "in '%s'"
+)
+IS_DAMAGED = (
+    "a session was stopped while it wrote another model, and the copy of the certified one, "
+    "in '%s', was damaged since"
+)
 
 
 @contextmanager
@@ -47,8 +55,10 @@ def settle_certified(folder: RunFolder) -> None:
     is_whole = _is_whole(folder)
     if is_whole and _is_certified(folder):
         _drop(folder)
-    elif is_whole or not _is_certified(RunFolder(before)):  # a damaged copy replaces nothing
+    elif is_whole:
         _retain(folder)
+    elif not _is_certified(RunFolder(before)):  # a damaged copy replaces nothing
+        _retain(folder, IS_DAMAGED)
     else:
         _bring_back(folder)
 
@@ -81,15 +91,11 @@ def _drop(folder: RunFolder) -> None:
     remove_tree(scratch)
 
 
-def _retain(folder: RunFolder) -> None:
+def _retain(folder: RunFolder, told: str = IS_KEPT) -> None:
     names = (folder.path / f"certified-{number}" for number in count(1))
     kept = (folder.path / BEFORE).rename(next(path for path in names if not path.exists()))
     sync_folder(folder.path)
-    logger.warning(
-        "the model that was saved is not certified: the certified one of an earlier session is "
-        "kept in '%s'",
-        kept,
-    )
+    logger.warning(told, kept)
 
 
 def _bring_back(folder: RunFolder) -> None:
