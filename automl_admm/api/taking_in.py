@@ -31,6 +31,7 @@ from automl_admm.runs.finish.demands import (
     tell_broken,
 )
 from automl_admm.runs.finish.outcome import PipelineResult
+from automl_admm.runs.prepare.blind_metric import CURE, note_blind_metric
 from automl_admm.runs.prepare.preparation import Preparation, prepare
 from automl_admm.runs.reuse import reuse_runs
 
@@ -92,6 +93,8 @@ def prepare_given(config: RunConfig, given: Given) -> Preparation:
         warnings.warn(line, UserWarning, stacklevel=TO_CALLER + 1)
     for line in prepared.doubtful_limits:
         warnings.warn(line, LimitWarning, stacklevel=TO_CALLER + 1)
+    if (note := note_blind_metric(prepared)) is not None:
+        warnings.warn(f"{note} {CURE}", LimitWarning, stacklevel=TO_CALLER + 1)
     return prepared
 
 

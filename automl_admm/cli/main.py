@@ -15,6 +15,7 @@ import click
 
 from automl_admm import __version__
 from automl_admm.cli.shared.installed import installed
+from automl_admm.cli.shared.log_lines import printing_warnings
 from automl_admm.cli.shared.repeated_options import refuse_repeats
 from automl_admm.cli.shared.screen import (
     DISK_FULL,
@@ -127,7 +128,7 @@ def main(arguments: Sequence[str] | None = None, begun: float | None = None) -> 
     their context.
     """
     interrupts = Interrupts()
-    with on_screen():
+    with on_screen(), printing_warnings():
         try:
             with interrupts:
                 code = _run(arguments, time.monotonic() if begun is None else begun)

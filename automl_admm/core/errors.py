@@ -203,7 +203,7 @@ class FrozenModelWarning(UserWarning):
 
 
 class LimitWarning(UserWarning):
-    """A limit that nobody seems to mean, that these rows cannot prove, or that new rows broke."""
+    """A limit is not what it seems: doubtful, unseen by the metric, beyond proof, or broken."""
 
 
 class NewValuesWarning(UserWarning):

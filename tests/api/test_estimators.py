@@ -112,7 +112,7 @@ def test_limits_on_groups_of_sensitive_features_and_of_columns(executor: str) ->
     y = np.where(X["a"] + rng.normal(size=160) > 0, "yes", "no")
     limits = ["auc_gap[sex] <= 0.9", "demographic_parity_difference[site,sex] <= 90 %"]
     given = {"cv": 2, "max_evaluations": 2, "executor": executor, "constraints": limits}
-    search = AutoMLClassifier(**QUICK | given)
+    search = AutoMLClassifier(**QUICK | given | {"scoring": "balanced_accuracy"})
     search.fit(X, y, sensitive_features=pd.Series(rng.choice(["f", "m"], 160), name="sex"))
     assert search.feasible_
     assert list(search.best_pipeline_.feature_names_in_) == ["a", "site"]
@@ -486,7 +486,8 @@ def test_one_row_whose_category_is_missing_is_predicted(missing: Any, by_group: 
     X = pd.DataFrame({"a": rng.normal(size=200), "city": rng.choice(["Ulm", "Bonn"], 200)})
     y = np.where(X["a"] + (X["city"] == "Ulm") > 0.3, "yes", "no")
     limits = {"constraints": ["fpr_gap[city] <= 0.9"], "group_thresholds": True}
-    search = AutoMLClassifier(**QUICK | {"max_evaluations": 1} | (limits if by_group else {}))
+    given = QUICK | {"max_evaluations": 1, "scoring": "balanced_accuracy"}
+    search = AutoMLClassifier(**given | (limits if by_group else {}))
     search.fit(X, y)
     one = X.iloc[[3]].copy()
     one["city"] = missing

@@ -64,7 +64,8 @@ def test_a_generator_goes_on_with_the_seed_of_the_run(tmp_path: Path) -> None:
 
 def test_other_labels_and_other_values_for_limits_are_refused(tmp_path: Path) -> None:
     sex = pd.DataFrame({"sex": np.where(RNG.random(160) < 0.5, "f", "m")})
-    settings: dict[str, Any] = {"random_state": 0, "constraints": ["fpr_gap[sex] <= 0.9"]}
+    limits = {"constraints": ["fpr_gap[sex] <= 0.9"], "scoring": "balanced_accuracy"}
+    settings: dict[str, Any] = {"random_state": 0, **limits}
     search(tmp_path, 2, **settings).fit(X, Y, sensitive_features=sex)
     again = search(tmp_path, 3, warm_start=True, **settings)
     with pytest.raises(StoreError, match="classes: '0, 1' → 'no, yes'"):

@@ -52,6 +52,7 @@ def automl(**given: Any) -> AutoMLClassifier:
         "ensemble": False,
         "portfolio": False,
         "starts": [WEIGHED],
+        "scoring": "balanced_accuracy",
     }
     return AutoMLClassifier(**{**known, **given})
 

@@ -150,7 +150,7 @@ def test_a_plugin_that_is_skipped_is_told_once(
     spawn: Run, install: Install, table: Path, executor: str
 ) -> None:
     install("torn", "raise ImportError('first line\\n\\nsecond line')")
-    told = "plugin 'torn' (torn 1.0) was skipped: ImportError: first line second line"
+    told = "warning: plugin 'torn' (torn 1.0) was skipped: ImportError: first line second line"
     settings = ("--cv=2", "--max-evaluations", "1", "--grammar", "tiny", "--executor", executor)
     ended = spawn("fit", table, "--target", "buys", "--out", "out", *settings)
     assert ended.code == 0, ended.err
@@ -162,7 +162,7 @@ def test_a_command_of_a_plugin_that_is_skipped(spawn: Run, install: Install) -> 
     ended = spawn("deploy")
     assert ended.code == 2
     skipped, unknown = ended.err.splitlines()
-    assert skipped == "plugin 'torn' (torn 1.0) was skipped: ImportError: no"
+    assert skipped == "warning: plugin 'torn' (torn 1.0) was skipped: ImportError: no"
     assert unknown.startswith("error: no command 'deploy'.")
 
 

@@ -47,6 +47,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         executor="inline",
         random_state=0,
         constraints=["fpr <= 0.3", "recall >= 0.6", "fpr_gap[town] <= 0.9"],
+        scoring="balanced_accuracy",
         work_dir=folder / "RUN",
     ).fit(rows[["age", "town"]], rows["buys"], sensitive_features=rows[["town"]])
     return folder

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from automl_admm.constraints.fitted_groups import say_fitted
-from automl_admm.pipelines.metric_facts import sees_scores_alone
-from automl_admm.pipelines.row_weighing import compares_groups
 from automl_admm.runs.finish.certified_ensemble import may_be_certified
-from automl_admm.runs.options import FOLDS
+from automl_admm.runs.options import FLAGS, FOLDS
+from automl_admm.runs.prepare.blind_metric import CURE, note_blind_metric
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.prepare.searched_rows import tell_searched
 
@@ -26,22 +25,9 @@ def announce(prepared: Preparation) -> Iterator[str]:
         yield f"the search begins with {good} (--no-portfolio: without)"
     for constraint in prepared.constraints:
         yield from say_fitted(constraint)
-    yield from _announce_blind_metric(prepared)
+    if (note := note_blind_metric(prepared)) is not None:
+        yield f"{note} {CURE.on_command_line(FLAGS)}"
     yield from _announce_proof(prepared)
-
-
-def _announce_blind_metric(prepared: Preparation) -> Iterator[str]:
-    """Say that the metric does not see the decisions that a limit on groups is about.
-
-    A certificate chooses by the utility of the decisions, whatever the metric is.
-    """
-    groups = [str(one.limit) for one in prepared.constraints if compares_groups(one)]
-    is_blind = sees_scores_alone(prepared.metric.scorer) and prepared.config.cost is None
-    if groups and is_blind and prepared.aside is None:
-        yield (
-            f"{prepared.metric.name} does not see the decisions that {groups[0]} is about: "
-            "--metric balanced_accuracy looks for the best ones within it"
-        )
 
 
 def _announce_proof(prepared: Preparation) -> Iterator[str]:
