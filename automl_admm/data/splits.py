@@ -25,6 +25,7 @@ from automl_admm.data.cluster_splits import (
 from automl_admm.data.given_splits import check_sides, given_splits
 from automl_admm.data.row_roles import NO_ROLES, Roles
 from automl_admm.data.split_choice import repeats_for
+from automl_admm.data.stratified_holdout import shuffled, stratified_holdout
 from automl_admm.data.time_splits import forward_folds, latest
 from automl_admm.plugins.records import LearningTask
 
@@ -64,7 +65,7 @@ def make_splits(
     kinds = _Kinds.of(_classes(y, task), groups, roles)
     if cv is None:
         most = ROWS_FOR_HOLDOUT_IN_LIMITS if in_limits else ROWS_FOR_HOLDOUT
-        return kinds.by_default(groups, seed, most)
+        return kinds.by_default(seed, most)
     # True is an integer to Python, a text an iterable, and a class has the methods of its objects.
     if isinstance(cv, bool | str | type):
         raise _unusable(cv)
@@ -110,9 +111,9 @@ def hold_out(
 
 @dataclass(frozen=True, eq=False)
 class _Kinds:
-    """The rows by their class, their stratum and their roles."""
+    """The rows by their class, by it and each grouping, by all of these, and their roles."""
 
-    classes: Rows
+    kinds: Sequence[Rows]
     strata: Rows
     roles: Roles
     clustered: Clustered | None
@@ -122,15 +123,20 @@ class _Kinds:
         strata, clustered = _strata(classes, groups), None
         if roles.clusters is not None:
             clustered = Clustered.of(roles.clusters, strata, classes)
-        return cls(classes, strata, roles, clustered)
+        kinds = classes, *(_strata(classes, [names]) for names in groups)
+        return cls(kinds, strata, roles, clustered)
 
-    def by_default(self, groups: Sequence[Any], seed: int, most: int) -> tuple[Split, ...]:
+    @property
+    def classes(self) -> Rows:
+        return self.kinds[0]
+
+    def by_default(self, seed: int, most: int) -> tuple[Split, ...]:
         if len(self.classes) >= most:
             splits: tuple[Split, ...] = (self.held_out(HOLDOUT, seed),)
         else:
             # Only one order of time goes forward.
             times = 1 if self.roles.times is not None else repeats_for(len(self.classes))
-            folds = self.default_folds(groups)
+            folds = self.default_folds()
             dealt = (self.folds(folds, seed + deal) for deal in range(times))
             # Of two or three rows all deals are one.
             different = {frozenset(valid.tobytes() for _, valid in deal): deal for deal in dealt}
@@ -138,12 +144,12 @@ class _Kinds:
         _check_learnable(splits, self.classes, self.roles)
         return splits
 
-    def default_folds(self, groups: Sequence[Any]) -> int:
+    def default_folds(self) -> int:
         if self.roles.times is not None:
             return int(np.clip(len(np.unique(self.roles.times)) - 1, 2, FOLDS))
         if self.clustered is not None:
             return int(np.clip(fold_limit(self.clustered), 2, FOLDS))
-        return _default_folds(self.classes, groups)
+        return _default_folds(self.kinds)
 
     def folds(self, count: int, seed: int) -> tuple[Split, ...]:
         if count < 2:
@@ -160,7 +166,7 @@ class _Kinds:
             return latest(self.roles.times, fraction)
         if self.clustered is not None:
             return cluster_holdout(self.clustered, fraction, seed)
-        return _held_out(self.strata, fraction, seed)
+        return stratified_holdout(self.kinds, self.strata, fraction, seed)
 
 
 def _check_learnable(splits: Sequence[Split], classes: Rows, roles: Roles) -> None:
@@ -201,9 +207,8 @@ def _strata(classes: Rows, groups: Sequence[Any]) -> Rows:
     return strata
 
 
-def _default_folds(classes: Rows, groups: Sequence[Any]) -> int:
+def _default_folds(kinds: Sequence[Rows]) -> int:
     """As many as the least of the classes, and of those within each kind of group, has rows."""
-    kinds = [classes, *(_strata(classes, [names]) for names in groups)]
     counts = np.concatenate([np.bincount(kind) for kind in kinds])
     several = counts[counts > 1]
     return int(np.clip(several.min(), 2, FOLDS)) if several.size else 2
@@ -213,7 +218,7 @@ def _folds(classes: Rows, strata: Rows, count: int, seed: int) -> tuple[Split, .
     """Deal the rows, sorted by stratum, to the folds in turn: each fold gets its share of each."""
     # Validated, such a row would be of a class that no model has seen.
     alone = np.bincount(classes)[classes] == 1
-    dealt = _shuffled(np.flatnonzero(~alone), strata, seed)
+    dealt = shuffled(np.flatnonzero(~alone), strata, seed)
     if len(dealt) < count:
         more_are = "1 more is" if alone.sum() == 1 else f"{alone.sum()} more are"
         alone_too = f" ({more_are} alone in a class, to be learned from always)"
@@ -236,31 +241,6 @@ def _check_fraction(fraction: float) -> None:
             f"a share of {fraction:g} of the rows cannot be held out.",
             hint="Give a number between 0 and 1.",
         )
-
-
-def _held_out(strata: Rows, fraction: float, seed: int) -> Split:
-    order = _shuffled(np.arange(len(strata)), strata, seed)
-    counts = np.bincount(strata)
-    ends = np.cumsum(counts[counts > 0])
-    aside = np.zeros(len(strata), dtype=bool)
-    for rows in np.split(order, ends[:-1]):
-        # At least one row on either side; a stratum of one row stays with the search.
-        share = min(max(round(fraction * len(rows)), 1), len(rows) - 1)
-        aside[rows[:share]] = True
-    if not aside.any():
-        raise DataError(
-            "no row can be held out: each is alone in its class.",
-            hint="Is the target an identifier, or a number to predict by regression?",
-        )
-    return np.flatnonzero(~aside), np.flatnonzero(aside)
-
-
-def _shuffled(rows: Rows, strata: Rows, seed: int) -> Rows:
-    mixed = np.random.default_rng(seed).permutation(rows)
-    # Numbers of few bytes are sorted by counting them, many times as fast.
-    narrow = strata.astype(np.min_scalar_type(int(strata.max(initial=0))), copy=False)
-    # Stable, so that rows stay mixed within their stratum.
-    return mixed[np.argsort(narrow[mixed], kind="stable")]
 
 
 def _unusable(cv: Any) -> ConfigurationError:

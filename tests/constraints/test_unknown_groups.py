@@ -23,6 +23,7 @@ def test_one_row_among_many_is_told_with_its_group(tmp_path: Path) -> None:
         "tiny",
         constraints=["equalized_odds_difference[sex] <= 0.6"],
         group_thresholds=True,
+        scoring="balanced_accuracy",
         cv=2,
         max_evaluations=2,
         executor="inline",

@@ -232,7 +232,7 @@ def test_held_out_rows_that_lack_a_group_cost_the_limit_and_not_the_score() -> N
         constraints=("auc_gap[sex] <= 1",),
         max_evaluations=1,
         executor="inline",
-        test_size=0.05,
+        test_size=0.34,
         cv=2,
     )
     prepared = prepare(config, X, y)

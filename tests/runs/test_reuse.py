@@ -461,6 +461,7 @@ def test_rows_weighed_for_other_groups_give_other_numbers(tmp_path: Path) -> Non
     given: dict[str, Any] = {
         "cv": [(early, late), (late, early)],
         "grammar": WEIGHED,
+        "scoring": "balanced_accuracy",
         "starts": ("impute() gaussian_nb()", "impute() reweigh(strength=2.0) gaussian_nb()"),
         "max_evaluations": 2,
     }

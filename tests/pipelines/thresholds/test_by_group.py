@@ -276,6 +276,7 @@ def test_the_classifier_has_it_in_its_best_pipeline(executor: str) -> None:
         "tiny",
         constraints=[ODDS],
         group_thresholds=True,
+        scoring="balanced_accuracy",
         cv=2,
         max_evaluations=3,
         executor=executor,
