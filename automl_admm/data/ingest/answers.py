@@ -1,4 +1,4 @@
-"""Numbers in text in the target, the weights and the sensitive columns, read as in features."""
+"""Numbers in text, and sensitive dates: columns that are no features are read as features are."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import DataError
+from automl_admm.core.messages import say_value
 from automl_admm.data.columns import refuse_in_target
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.ingest.applying import read_by_facts
 from automl_admm.data.ingest.doubts import amounts_in
 from automl_admm.data.ingest.forms.chosen import BY_NAME
+from automl_admm.data.ingest.forms.date import recognise_date
+from automl_admm.data.ingest.forms.date_names import name_dates
 from automl_admm.data.ingest.forms.number import HINT, recognise_number
 from automl_admm.data.ingest.records import FORM, Facts, Ingest, Reading
 from automl_admm.data.table_schema import content_of
@@ -22,6 +25,7 @@ PLAIN = Ingest()
 # A feature may be missing; a target may not.
 HINT_ON_TARGET = "Write it as in training; every row needs its target."
 NUMBER = BY_NAME["number"]
+DATE = "date"
 
 
 def decide_answers(
@@ -40,16 +44,26 @@ def decide_answers(
 
 
 def with_sensitive(answers: Ingest, sensitive: Any) -> Ingest:
-    """Return the answers with readings of the sensitive columns that hold numbers in text.
+    """Return the answers with readings of the sensitive columns of numbers in text, and of dates.
 
     A column that has a reading, such as one with the weights, keeps it.
     """
     known, found = answers.by_name(), []
     for place, name in enumerate(() if sensitive is None else sensitive.columns):
         column = sensitive.iloc[:, place]
-        reading = None if str(name) in known else _reading(column, _facts(column))
-        found += [] if reading is None else [reading]
-    return Ingest((*answers.readings, *found))
+        if str(name) not in known:
+            found += [_reading(column, _facts(column)) or _reading_of_dates(column)]
+    return Ingest((*answers.readings, *(one for one in found if one is not None)))
+
+
+def _reading_of_dates(column: Any) -> Reading | None:
+    """Return a reading that gives a date one name, whichever type a file has for it."""
+    facts = recognise_date(column.astype(object) if column.dtype == "category" else column)
+    if facts is None or facts.get("is_unsure"):
+        return None
+    name, known = str(column.name), {FORM: DATE, **facts, "parts": []}
+    note = f"dates such as {say_value(facts['example'])}; groups are named as 2020-01-31"
+    return Reading(name, "date", known, (name,), note)
 
 
 def _target(y: Any, task: LearningTask | None, decimal: str | None) -> Reading | None:
@@ -84,18 +98,19 @@ def _say_first(facts: Facts) -> str:
 
 
 def read_answer(column: Any, answers: Ingest, place: Place = row_of) -> Any:
-    """Return the numbers of a column that is no feature; a column without a reading stays as it is.
+    """Return a column that is no feature by its reading; one without a reading stays as it is.
 
     A cell that cannot be read as in training raises a DataError with its place.
     """
     reading = answers.by_name().get(str(getattr(column, "name", None)))
     if reading is None:
         return column
-    return read_by_facts(column, reading.facts, place)[""]
+    read = read_by_facts(column, reading.facts, place)[""]
+    return name_dates(read) if reading.kind == "date" else read
 
 
 def read_sensitive(sensitive: Any, answers: Ingest, place: Place = row_of) -> Any:
-    """Return the sensitive columns, those with numbers in text as numbers; the others stay."""
+    """Return the sensitive columns, numbers in text as numbers and dates by name; others stay."""
     if sensitive is None or not set(map(str, sensitive.columns)) & set(answers.by_name()):
         return sensitive
     frame = sensitive.copy(deep=False)

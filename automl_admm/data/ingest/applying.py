@@ -9,6 +9,7 @@ from automl_admm.core.errors import AutomlAdmmError, DataError, StoreError, sugg
 from automl_admm.core.messages import say_error, say_value
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.ingest.forms.chosen import BY_NAME
+from automl_admm.data.ingest.forms.date_names import name_dates
 from automl_admm.data.ingest.records import FORM, Facts, Ingest, Reading
 from automl_admm.data.plain_types import inferred_columns, with_columns
 
@@ -22,15 +23,20 @@ class TakenIn:
     ingest: Ingest
 
     def for_limits(self) -> Any:
-        """Return the columns of the user for limits; numbers written as text count as numbers."""
-        numbers = [one for one in self.ingest.readings if one.kind == "number"]
-        names = [one.name for one in numbers if not one.is_plain and str(one.name) in one.made]
+        """Return the columns of the user for limits: numbers in text as numbers, dates by name."""
+        names = {one.name: one.kind for one in self.ingest.readings if _is_for_limits(one)}
         if not names:
             return self.raw
         frame = self.raw.copy(deep=False)
-        for name in names:
-            frame[name] = self.made[str(name)]
+        for name, kind in names.items():
+            made = self.made[str(name)]
+            frame[name] = name_dates(made) if kind == "date" else made
         return frame
+
+
+def _is_for_limits(reading: Reading) -> bool:
+    is_read = reading.kind in ("number", "date") and not reading.is_plain
+    return is_read and str(reading.name) in reading.made
 
 
 def take_in(X: Any, ingest: Ingest, place: Place = row_of) -> TakenIn:
