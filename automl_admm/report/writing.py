@@ -10,7 +10,7 @@ from automl_admm.report.content import encode
 from automl_admm.report.page import Measured, draw_page, measure_all
 from automl_admm.report.rows.given import RowsAsked
 from automl_admm.report.view import RunView, read_view
-from automl_admm.store.output_files import write_output
+from automl_admm.store.output_files import is_stream, write_output
 from automl_admm.store.own_files import refuse_input, refuse_own_file
 
 PAGE = "report.html"
@@ -57,6 +57,11 @@ def places_of(run: Path, page: Path | None) -> tuple[Path, Path]:
     if numbers == page:
         raise ConfigurationError(
             f"'{page}' is the name of the numbers, not of the page.", hint="End it with .html."
+        )
+    if is_stream(page):
+        raise ConfigurationError(
+            f"'{page}' is no file, and the numbers of a page are put beside it.",
+            hint="Name a file that ends with .html.",
         )
     for place in (page, numbers):
         refuse_own_file(place)

@@ -23,16 +23,15 @@ def open_output(path: Path) -> Iterator[BinaryIO]:
     of a run is refused.
     """
     refuse_own_file(path)
-    target = path.resolve()
     try:
-        if target.exists() and not target.is_file():
+        if is_stream(path):
             with tempfile.TemporaryFile() as spool:
                 yield spool
                 spool.seek(0)
-                with target.open("wb") as stream:
+                with path.open("wb") as stream:
                     shutil.copyfileobj(spool, stream)
             return
-        yield from _beside(target)
+        yield from _beside(path.resolve())
     except OSError as problem:
         if problem.errno in NO_ROOM:
             raise DiskFullError(f"no room left for '{path}'.", hint="Write elsewhere.") from problem
@@ -45,17 +44,21 @@ def write_output(path: Path, content: bytes) -> None:
     A link stays a link: its target is written. A file of a run is refused.
     """
     refuse_own_file(path)
-    target = path.resolve()
-    if not target.exists() or target.is_file():
-        write_atomically(target, content)
+    if not is_stream(path):
+        write_atomically(path.resolve(), content)
         return
     try:
-        with target.open("wb") as stream:
+        with path.open("wb") as stream:
             stream.write(content)
     except OSError as problem:
         if problem.errno in NO_ROOM:
             raise DiskFullError(f"no room left in '{path}'.", hint="Write elsewhere.") from problem
         raise StoreError(f"'{path}' cannot be written: {problem.strerror}.") from problem
+
+
+def is_stream(path: Path) -> bool:
+    """Return True for a device or a pipe, which a link such as /dev/stdout may lead to."""
+    return path.exists() and not path.is_file()
 
 
 def _beside(target: Path) -> Iterator[BinaryIO]:

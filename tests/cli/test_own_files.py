@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -94,3 +95,14 @@ def test_the_folder_that_a_link_lacks_is_named(
     ended = run("predict", "old", "rows.csv", "-o", "dangling.csv")
     assert ended.code == 2
     assert f"there is no folder '{tmp_path / 'nowhere'}'" in ended.err
+
+
+def test_a_dash_is_the_screen_and_a_page_needs_a_file(run: Run, before: dict[Path, str]) -> None:
+    shown = run("leaderboard", "old", "--csv", "-o", "-")
+    assert shown.out == run("leaderboard", "old", "--csv").out
+    assert run("store", "export", "old", "-o", "-").out == run("store", "export", "old").out
+    os.mkfifo("pipe")
+    refused = run("report", "old", "-o", "pipe")
+    assert refused.code == 2
+    assert refused.err.startswith("error: 'pipe' is no file, and the numbers")
+    assert digests(Path.cwd()) == before

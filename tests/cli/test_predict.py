@@ -165,6 +165,9 @@ def test_truth_values_in_processes_of_their_own(
     assert done.code == 0, done.err
     found = pd.read_csv(tmp_path / "predicted.csv")
     assert found["probability_yes"].to_numpy() == pytest.approx(right(tmp_path / "out", frame))
+    piped = spawn("predict", "out", "people.csv", "-o", "/dev/stdout")
+    assert piped.out == (tmp_path / "predicted.csv").read_text()
+    assert "predictions in /dev/stdout" in piped.err
     hits = (found["prediction"] == frame["buys"]).mean()
     assert hits > 0.7
     seen(f"{hits:.0%} of the rows of training are right")

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from automl_admm.certify.certificate import Certificate, read_certificate
+from automl_admm.cli.shared.output_option import or_screen
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.text_table import print_table
 from automl_admm.pipelines.thresholds.by_group import name_thresholds, name_weights
@@ -54,6 +55,7 @@ ON_SCREEN = 20
     "-o",
     "output",
     type=click.Path(path_type=Path, dir_okay=False),
+    callback=or_screen,
     metavar="FILE",
     help="With --csv or --json: write into this file.",
 )

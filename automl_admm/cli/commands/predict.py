@@ -16,6 +16,7 @@ import click
 
 from automl_admm.cli.shared.installed import unprinted
 from automl_admm.cli.shared.model_warnings import warn_of_model
+from automl_admm.cli.shared.output_option import or_screen
 from automl_admm.cli.shared.prediction_notes import PredictionNotes
 from automl_admm.cli.shared.run_options import (
     FILE_OPTIONS,
@@ -40,7 +41,7 @@ from automl_admm.pipelines.labels import leaves_undecided
 from automl_admm.runs.finish.model_file import load_model, read_rows, rows_for_the_model
 from automl_admm.runs.finish.model_mark import tell_mark
 from automl_admm.runs.finish.trained_rows import TrainedRows
-from automl_admm.store.output_files import open_output
+from automl_admm.store.output_files import is_stream, open_output
 from automl_admm.store.own_files import refuse_input, refuse_own_file
 from automl_admm.store.run_folder import RunFolder
 
@@ -57,6 +58,7 @@ NULLABLE = MappingProxyType({"i": "Int64", "u": "UInt64", "f": "Float64", "b": "
     "-o",
     "--output",
     type=click.Path(path_type=Path),
+    callback=or_screen,
     metavar="FILE",
     help="File for the predictions. [default: the screen]",
 )
@@ -125,7 +127,7 @@ def command(
     else:
         with open_output(output) as stream:
             count = _write(stream, suffix_of(output), parts)
-        say(f"{count} predictions in {output}")
+        say(f"{count} predictions in {output}", err=is_stream(output))
     for line in notes.lines():
         say(line, err=True)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from automl_admm.cli.shared.output_option import or_screen
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
@@ -79,6 +80,7 @@ def _explain(repaired: Repaired) -> str:
     "-o",
     "output",
     type=click.Path(path_type=Path, dir_okay=False),
+    callback=or_screen,
     metavar="FILE",
     help="Write into this file instead of the screen.",
 )
