@@ -12,6 +12,7 @@ import certified_rivals_tables
 import claims
 import controls_tables
 import frames_table
+import peers_300_tables
 import peers_limits_tables
 import peers_tables
 import study_pages
@@ -269,6 +270,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "limits-summary": limits_summary,
     "limits-twins": limits_twins,
     "peers": peers_tables.tables,
+    "peers-300": peers_300_tables.tables,
+    "peers-300-short": peers_300_tables.short,
     "peers-limits": peers_limits_tables.tables,
     "peers-limits-protocol": peers_limits_tables.protocol,
     "peers-limits-short": peers_limits_tables.short,

@@ -215,7 +215,12 @@ def _fits(system: str) -> list[float]:
 def _not_run() -> str:
     absent = [one for one in KNOWN if not runs_of(one)]
     apart = [NAMES[one] for one in absent if one in NAMES]
-    missing = joined([*(one for one in absent if one not in NAMES), "budgets longer than a minute"])
+    missing = joined(
+        [
+            *(one for one in absent if one not in NAMES),
+            "longer budgets, but for [some sets](#five-minutes)",
+        ]
+    )
     told = f" Not in this table: {joined(apart)} ([controls](controls.md))." if apart else ""
     return f"Not run: {missing}.{told}"
 
