@@ -8,6 +8,6 @@ import click
 
 
 def or_screen(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-    """Return the path of an output; None for `-`, which is the screen as it is for inputs."""
+    """Return the path of an output; None for `-`, the screen."""
     del context, parameter
     return None if path == Path("-") else path
