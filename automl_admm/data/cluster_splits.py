@@ -24,8 +24,9 @@ GOLDEN = (5**0.5 - 1) / 2  # multiples of it, modulo 1, fill every interval even
 class Clustered:
     """The groups of rows: `counts` has a row for each group and a column for each stratum.
 
-    `by_class` has a column for each class. Groups in `fixed` are always learned from: without one
-    of them a class would be unknown.
+    Strata are classes, or the groups of each grouping within each class: of all groupings together
+    most would have no row to spare. `by_class` has a column for each class. Groups in `fixed` are
+    always learned from: without one of them a class would be unknown.
     """
 
     clusters: Rows
@@ -34,7 +35,7 @@ class Clustered:
     fixed: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, clusters: Any, strata: Any, classes: Any) -> Clustered:
+    def of(cls, clusters: Any, classes: Any, groupings: Sequence[Any] = ()) -> Clustered:
         """Count the rows of each stratum in each group; raise if there is but one group."""
         groups = int(clusters.max()) + 1
         if (clusters == clusters[0]).all():
@@ -50,7 +51,8 @@ class Clustered:
         if by_class.shape[1] > 1:
             alone = (by_class > 0).sum(axis=0) == 1
             fixed[(by_class[:, alone] > 0).any(axis=1)] = True
-        return cls(clusters, _table(clusters, strata, groups), by_class, fixed)
+        tables = [_table(clusters, strata, groups) for strata in groupings]
+        return cls(clusters, np.hstack(tables) if tables else by_class, by_class, fixed)
 
     @property
     def free(self) -> Rows:
@@ -67,22 +69,35 @@ class Clustered:
         the squared distance to the share due of each stratum s. Small ones fill what is left.
         """
         wanted, part = np.asarray(shares, dtype=float), np.full(len(self.counts), -1)
-        order = self._order(seed)
-        total = np.maximum(self.counts[self.free].sum(axis=0), 1.0)
+        order, counts = self._order(seed), self._balanced(min(shares))
+        total = np.maximum(counts[self.free].sum(axis=0), 1.0)
         due = wanted[:, None] * total
         got = np.zeros_like(due)
         for group in order[:WEIGHED]:
-            rows = self.counts[group]
+            rows = counts[group]
             added = ((got - due + rows) ** 2 - (got - due) ** 2) / due
             part[group] = int(np.argmin(added.sum(axis=1)))
             got[part[group]] += rows
         rest = order[WEIGHED:]
-        rest = rest[np.argsort(self.counts[rest].argmax(axis=1), kind="stable")]
+        rest = rest[np.argsort(counts[rest].argmax(axis=1), kind="stable")]
         turns = (GOLDEN * np.arange(1, len(rest) + 1)) % 1.0
         missing = np.maximum((due - got).sum(axis=1), 1e-9)
         reach = np.cumsum(missing / missing.sum())[:-1]
         part[rest] = np.searchsorted(reach, turns, side="right")
         return part
+
+    def _balanced(self, share: float) -> Array:
+        """Return the counts to deal by: strata without one row for each part are one stratum.
+
+        Each of them is nearest to its shares if the largest part has all its rows: the other parts
+        would have none of the rare groups, and be unlike new rows.
+        """
+        # By their class alone, groups keep the part that earlier versions gave them.
+        few = self.counts[self.free].sum(axis=0) * share < 1
+        if self.counts is self.by_class or not few.any():
+            return self.counts
+        together = self.counts[:, few].sum(axis=1, keepdims=True)
+        return np.hstack([self.counts[:, ~few], together, self.by_class])
 
     def smallest(self, groups: Any) -> int:
         """Return the one of these groups with the fewest rows."""

@@ -120,11 +120,10 @@ class _Kinds:
 
     @classmethod
     def of(cls, classes: Rows, groups: Sequence[Any], roles: Roles) -> _Kinds:
-        strata, clustered = _strata(classes, groups), None
+        groupings, clustered = [_strata(classes, [names]) for names in groups], None
         if roles.clusters is not None:
-            clustered = Clustered.of(roles.clusters, strata, classes)
-        kinds = classes, *(_strata(classes, [names]) for names in groups)
-        return cls(kinds, strata, roles, clustered)
+            clustered = Clustered.of(roles.clusters, classes, groupings)
+        return cls((classes, *groupings), _strata(classes, groups), roles, clustered)
 
     @property
     def classes(self) -> Rows:
