@@ -158,12 +158,14 @@ def _only_class(seen: Sequence[Seen], decisions: Sequence[Any]) -> int | None:
     """Return the class number decided for all rows; if folds differ, the most frequent one.
 
     Folds with constant scores may differ: the class of such a model depends on its training rows.
+    A fold of one row shows nothing, as any model has one score there.
     """
     known = [set(map(int, np.unique(found))) - {UNDECIDED} for found in decisions]
     if any(len(classes) != 1 for classes in known):
         return None
     first = [classes.pop() for classes in known]
-    if len(set(first)) > 1 and not all(_is_constant(one.part) for one in seen):
+    telling = [one.part for one in seen if len(one.rows.y) > 1]
+    if len(set(first)) > 1 and not (telling and all(map(_is_constant, telling))):
         return None
     return max(set(first), key=first.count)
 

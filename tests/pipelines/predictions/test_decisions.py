@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import LeaveOneOut
 from sklearn.tree import DecisionTreeClassifier
 
 from automl_admm import AutoMLClassifier, InfeasibleError
@@ -118,6 +119,18 @@ class Ranking(DummyClassifier):
 
     def predict(self, X: Any) -> Any:
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+@pytest.mark.parametrize("limits", [[], ["size_mb <= 9"]])
+def test_folds_of_one_row_make_no_model_one_of_one_class(limits: list[str]) -> None:
+    """Each such fold has one decision only, whatever decides."""
+    X, y = table()
+    more = {"max_evaluations": 2, "executor": "inline", "random_state": 0}
+    search = AutoMLClassifier(
+        "tiny", cv=LeaveOneOut(), scoring="accuracy", constraints=limits, **more
+    )
+    assert set(search.fit(X[:24], y[:24]).predict(X)) == {"bad", "good"}
+    assert search.one_class_ is None
 
 
 def test_three_classes_are_marked_too(tmp_path: Path) -> None:
