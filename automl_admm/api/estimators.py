@@ -102,7 +102,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         config, taken = take_in(self._config(monotonic()), X, y, sensitive_features, *roles)
         rows, target = self._validated(taken.rows, taken.target)
         schema = schema_of_rows(rows)
-        given = replace(taken, rows=rows, target=named_as(target, y, rows))
+        given = replace(taken, rows=rows, target=named_as(target, y, taken))
         with started_early(config.executor, config.n_jobs) as server, default_outputs():
             outcome = self._run(replace(config, server=server), given)
         self.__dict__.pop("best_pipeline_", None)  # what raises now leaves no earlier model

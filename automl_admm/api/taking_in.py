@@ -10,6 +10,7 @@ from automl_admm.api.going_on import asked_before
 from automl_admm.api.portions import portion_of
 from automl_admm.constraints.parse import columns_in
 from automl_admm.core.errors import FallbackWarning, LimitWarning
+from automl_admm.data.columns import UNNAMED_TARGET
 from automl_admm.data.ingest.leaks import tell_leaks
 from automl_admm.data.python_rows import plain_target
 from automl_admm.data.python_tables import as_table
@@ -114,13 +115,20 @@ def warn_of_outcome(outcome: PipelineResult) -> None:
         warnings.warn(broken, LimitWarning, stacklevel=TO_CALLER)
 
 
-def named_as(target: Any, y: Any, rows: Any) -> Any:
-    """Return a checked target under the name that it was given with: files of the run know it."""
+def named_as(target: Any, y: Any, given: Given) -> Any:
+    """Return a checked target under the name that it was given with: files of the run know it.
+
+    A y without a name is called `target`, and has none if another column has this one.
+    """
     import pandas as pd
 
     name = getattr(y, "name", None)
-    is_taken = str(name) in map(str, getattr(rows, "columns", ()))
-    return target if name is None or is_taken else pd.Series(target, name=str(name))
+    others = list(map(str, getattr(given.rows, "columns", ())))
+    if name is None:
+        others += list(map(str, getattr(given.sensitive, "columns", ())))
+        others += given.columns.names().values()
+    name = UNNAMED_TARGET if name is None else str(name)
+    return target if name in others else pd.Series(target, name=name)
 
 
 def kept_frame(given: Any, checked: Any) -> Any:

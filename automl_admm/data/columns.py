@@ -20,6 +20,7 @@ LEAST_ROWS_A_CLASS = 5
 LARGEST_TARGET = 1e150
 # Below, squares are rounded to 0, and every model would have an R² of 1.
 LEAST_SPREAD = 1e-150
+UNNAMED_TARGET = "target"  # the column of a target that has no name in Python
 Kind = Literal["numeric", "categorical"]
 
 

@@ -290,7 +290,7 @@ def fitted(folder: Path, y: Any, X: pd.DataFrame, limit: str = "recall >= 0.6") 
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [(None, "as its y had no name"), ("buys", "has no column 'buys'")]
+    ("name", "said"), [(None, "has no column 'target'"), ("buys", "has no column 'buys'")]
 )
 def test_python_warns_if_no_limit_can_be_tested(
     run: Run, tmp_path: Path, name: str | None, said: str
@@ -299,14 +299,20 @@ def test_python_warns_if_no_limit_can_be_tested(
     rows = people(300, 0)
     X, y = rows[["age", "town"]], pd.Series(rows["buys"].to_numpy(), name=name)
     fitted(tmp_path / "RUN", y, X)
-    turned = people(200, 1).rename(columns={"buys": "target"})
-    turned["target"] = np.where(turned["target"] == "yes", "no", "yes")
+    turned = people(200, 1, wrong=1.0).rename(columns={"buys": "label"})
     with pytest.warns(LimitWarning, match=said):
         found = monitor(tmp_path / "RUN", turned)
     assert not found.is_labelled
     assert found.untested is not None
     turned.to_csv(tmp_path / "turned.csv", index=False)
     assert said in run("monitor", "RUN", "turned.csv").out
+
+
+def test_a_target_without_a_name_is_the_column_target(tmp_path: Path) -> None:
+    rows = people(300, 0)
+    fitted(tmp_path / "RUN", rows["buys"].to_numpy(), rows[["age", "town"]])
+    later = people(200, 1, wrong=1.0).rename(columns={"buys": "target"})
+    assert [one.state for one in monitor(tmp_path / "RUN", later).limits] == ["broken"]
 
 
 def test_limits_that_rows_do_not_tell_need_no_labels(tmp_path: Path) -> None:

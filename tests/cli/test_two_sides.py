@@ -129,16 +129,27 @@ def test_a_cost_of_one_fit_is_not_promised_a_certificate(
     assert not (tmp_path / "automl-runs").exists()
 
 
-def test_verify_says_what_a_run_without_a_target_name_lacks(
-    run: Any, credit: Path, tmp_path: Path
+@pytest.mark.parametrize("feature", ["debt", "target"])
+def test_a_target_without_a_name_is_called_target_unless_a_feature_is(
+    feature: str, run: Any, credit: Path, tmp_path: Path
 ) -> None:
-    frame = pd.read_csv(credit)
+    frame = pd.read_csv(credit).rename(columns={"debt": feature})
     model = AutoMLClassifier(
         grammar="tiny", theta_solver="random", executor="inline", cv=2, max_evaluations=2,
         certify=0.9, constraints=["fpr <= 0.9"], work_dir=tmp_path / "kept",
     )  # fmt: skip
     model.fit(frame.drop(columns="bad"), frame["bad"].to_numpy())
-    done = run("verify", tmp_path / "kept", credit)
+    if feature != "target":
+        frame = frame.rename(columns={"bad": "target"})
+    frame.to_parquet(tmp_path / "again.parquet")
+    done = run("verify", tmp_path / "kept", tmp_path / "again.parquet")
+    if feature != "target":
+        assert done.code in (0, 5)
+        assert "the data agree" in done.out + done.err
+        assert run("evaluate", tmp_path / "kept", tmp_path / "again.parquet").code == 0
+        more = ("--max-evaluations", "+1", "--executor", "inline")
+        assert run("resume", tmp_path / "kept", tmp_path / "again.parquet", *more).code in (0, 5)
+        return
     assert done.code == 7
     assert "does not say which column is the target: its y had no name" in done.err
-    assert "name='target'" in done.err
+    assert "name='label'" in done.err

@@ -197,7 +197,7 @@ class _Watched:
         return (
             f"no limit was tested: '{self.run.folder.path}' does not say which column is the "
             "target, as its y had no name. Fit again with a y that has one, such as "
-            "pandas.Series(y, name='target')."
+            "pandas.Series(y, name='label')."
         )
 
     def _learned(self, table: Table) -> tuple[int | None, str | None]:

@@ -59,7 +59,7 @@ class RunRows:
         if settings["target"] is None:
             raise StoreError(
                 f"'{self.folder.path}' does not say which column is the target: its y had no name.",
-                hint="Fit again with a y that has one, such as pandas.Series(y, name='target').",
+                hint="Fit again with a y that has one, such as pandas.Series(y, name='label').",
             )
         roles = self.roles
         for name in [settings["target"], *settings["sensitive"], *roles.values()]:

@@ -16,6 +16,7 @@ from automl_admm.core.messages import say_count
 from automl_admm.core.ranking import rank
 from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.core.structure.pipeline_space import PipelineSpace
+from automl_admm.data.columns import UNNAMED_TARGET
 from automl_admm.data.row_roles import NAMES
 from automl_admm.grammar.text.matcher import parse
 from automl_admm.runs.options import OPTIONS
@@ -68,6 +69,8 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
         f"{name}: {_shown(was.get(name))} → {_shown(is_now.get(name))}"
         for name in MEASURED
         if was.get(name) != is_now.get(name)
+        # Older versions gave a target without a name none.
+        and (name, was.get(name), is_now.get(name)) != ("target", None, UNNAMED_TARGET)
     ]
     limits = _limits(was["limits"], is_now["limits"])
     brought = other_versions(before.get(BROUGHT, {}), now.get(BROUGHT, {}))

@@ -9,13 +9,12 @@ from typing import Any
 
 from sklearn.metrics import get_scorer, get_scorer_names
 
+from automl_admm.data.columns import UNNAMED_TARGET
 from automl_admm.data.ingest.records import Ingest, Reading
 from automl_admm.data.sample_table import SHIPPED
 from automl_admm.data.table_schema import MISSING_TEXTS, Column
 from automl_admm.pipelines.as_code import expression
 from automl_admm.runs.prepare.preparation import Preparation
-
-TARGET = "target"  # the name of a target that had none in Python
 
 
 def constants_of(prepared: Preparation, csv: Mapping[str, Any]) -> str:
@@ -25,7 +24,7 @@ def constants_of(prepared: Preparation, csv: Mapping[str, Any]) -> str:
     described = {name: _description(known[name]) for name in names}
     lines = [
         f"TRAIN = {expression(_train(prepared))}",
-        f"TARGET = {expression(prepared.target or TARGET)}",
+        f"TARGET = {expression(prepared.target or UNNAMED_TARGET)}",
         *([] if weight is None else [f"WEIGHT = {expression(weight)}"]),
         "# The metric of the run, if scikit-learn has it.",
         f"METRIC = {expression(_metric_of(prepared))}",
@@ -65,7 +64,7 @@ def _answers(prepared: Preparation) -> dict[str, Any]:
     """Describe the target and the weights."""
     known, weight = prepared.schema.by_name(), prepared.columns.get("weight")
     told = {"holds": "other", "dtype": "object"}
-    names = [name for name in (prepared.target or TARGET, weight) if name is not None]
+    names = [name for name in (prepared.target or UNNAMED_TARGET, weight) if name is not None]
     return {name: _description(known[name]) if name in known else told for name in names}
 
 
