@@ -286,7 +286,7 @@ ROWS: Mapping[str, Words] = MappingProxyType(
         "y": Words("array-like", "The labels or quantities to predict, without gaps."),
         "sensitive_features": Words(
             "frame, series, dict or array, default=None",
-            "Columns for limits on groups alone: no pipeline is given them.",
+            "Columns for limits on groups alone; pipelines see those of them that X has, too.",
         ),
         "sample_weight": Words(
             "array-like, default=None", "The weight of each row in fits, scores and limits."

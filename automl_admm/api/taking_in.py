@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from automl_admm.api.going_on import asked_before
 from automl_admm.api.portions import portion_of
 from automl_admm.constraints.parse import columns_in
 from automl_admm.core.errors import FallbackWarning, LimitWarning
-from automl_admm.data.columns import UNNAMED_TARGET
+from automl_admm.data.given_names import name_of_target, tell_other_orders, with_own_names
 from automl_admm.data.ingest.leaks import tell_leaks
 from automl_admm.data.python_rows import plain_target
 from automl_admm.data.python_tables import as_table
 from automl_admm.data.row_portions import take_rows
-from automl_admm.data.row_roles import columns_given
-from automl_admm.data.sensitive import as_frame, tell_others
+from automl_admm.data.row_roles import NAMES, columns_given
+from automl_admm.data.sensitive import as_frame, tell_shared
 from automl_admm.data.unique_names import with_unique_names
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.decision_summary import (
@@ -38,6 +39,8 @@ from automl_admm.runs.reuse import reuse_runs
 
 # Frames from a warning here to the caller of `fit`: `fit` of the kind, and `fit` of both kinds.
 TO_CALLER = 4
+# The arguments of `fit` beside X.
+BESIDE = ("y", "sensitive_features", *NAMES.values())
 
 
 @dataclass(frozen=True)
@@ -59,14 +62,15 @@ def take_in(
     """
     target = plain_target(y)
     named = {*(config.columns or ()), *columns_in(config.constraints)}
+    orders = tell_other_orders(X, dict(zip(BESIDE, (y, sensitive, *roles), strict=True)))
     X, doubled = with_unique_names(as_table(X), sole=named)
-    if doubled is not None:
-        warnings.warn(doubled, UserWarning, stacklevel=TO_CALLER)
     columns = columns_given(target, *roles)
     if sensitive is not None:
         sensitive = as_frame(sensitive, len(target))
-        if told := tell_others(sensitive, X):
-            warnings.warn(told, UserWarning, stacklevel=TO_CALLER)
+    columns = with_own_names(columns, y, X, sensitive)
+    doubts = ([] if doubled is None else [doubled], orders, tell_shared(sensitive, X))
+    for line in chain.from_iterable(doubts):
+        warnings.warn(line, UserWarning, stacklevel=TO_CALLER)
     config = replace(config, searched_rows=asked_before(config).get("searched_rows"))
     portion = portion_of(config, X, target)
     if portion is None:
@@ -116,19 +120,11 @@ def warn_of_outcome(outcome: PipelineResult) -> None:
 
 
 def named_as(target: Any, y: Any, given: Given) -> Any:
-    """Return a checked target under the name that it was given with: files of the run know it.
-
-    A y without a name is called `target`, and has none if another column has this one.
-    """
+    """Return a checked target under a name, by which the files of the run know it."""
     import pandas as pd
 
-    name = getattr(y, "name", None)
-    others = list(map(str, getattr(given.rows, "columns", ())))
-    if name is None:
-        others += list(map(str, getattr(given.sensitive, "columns", ())))
-        others += given.columns.names().values()
-    name = UNNAMED_TARGET if name is None else str(name)
-    return target if name in others else pd.Series(target, name=name)
+    name = name_of_target(y, given.rows, given.sensitive, given.columns)
+    return target if name is None else pd.Series(target, name=name)
 
 
 def kept_frame(given: Any, checked: Any) -> Any:

@@ -199,10 +199,10 @@ def _series(value: Any, name: str, target: Any) -> Any:
         return None
     values = value if isinstance(value, pd.Series) else exact_array(value)
     if values.ndim != 1:
-        raise DataError(
-            f"{name} has the shape {values.shape}, where one value a row is due.",
-            hint=f"Give one column: {name}={name}.ravel().",
-        )
+        is_column = values.shape[1:] == (1,) and hasattr(value, "ravel")
+        hint = f"Give one column: {name}={name}.ravel()." if is_column else "Give one column."
+        message = f"{name} has the shape {values.shape}, where one value a row is due."
+        raise DataError(message, hint=hint)
     rows = np.asarray(target).shape[:1]
     if (len(values),) != rows:
         found, wanted = say_count(len(values), "row"), rows[0] if rows else "none"

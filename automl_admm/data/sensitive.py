@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from automl_admm.core.errors import DataError, suggest
@@ -51,24 +51,30 @@ def as_frame(given: Any, rows: int) -> Any:
     return frame.reset_index(drop=True).set_axis(names, axis=1)
 
 
-def tell_others(sensitive: Any, X: Any) -> str | None:
-    """Say which sensitive columns have the name of a column of X with other values."""
+def tell_shared(sensitive: Any, X: Any) -> Iterator[str]:
+    """Say which sensitive columns are columns of X, too, and which have only the name of one."""
     features = {str(name): place for place, name in enumerate(getattr(X, "columns", ()))}
-    others = [
-        name
-        for name in sensitive.columns
-        if name in features and not _are_alike(sensitive[name], X.iloc[:, features[name]])
-    ]
-    if not others:
-        return None
-    named = " and ".join(f"'{name}'" for name in others)
-    return (
-        f"sensitive_features has {named} with other values than X: limits go by those of "
-        "sensitive_features, and a file of later rows can have one column of a name. Rename one."
-    )
+    shared = [name for name in getattr(sensitive, "columns", ()) if name in features]
+    alike = [name for name in shared if are_alike(sensitive[name], X.iloc[:, features[name]])]
+    others = [name for name in shared if name not in alike]
+    if others:
+        yield (
+            f"sensitive_features has {_named(others)} with other values than X: limits go by those "
+            "of sensitive_features, and a file of later rows can have one column of a name. Rename "
+            "one."
+        )
+    if alike:
+        yield (
+            f"sensitive_features has {_named(alike)}, as X has: pipelines learn from it. Drop it "
+            "from X if they may not, or leave out sensitive_features: limits find columns of X."
+        )
 
 
-def _are_alike(one: Any, other: Any) -> bool:
+def _named(names: Sequence[str]) -> str:
+    return " and ".join(f"'{name}'" for name in names)
+
+
+def are_alike(one: Any, other: Any) -> bool:
     """Return True if two columns have the same cells, whatever their types."""
     values, others = (column.astype(object).reset_index(drop=True) for column in (one, other))
     return bool(((values == others) | (values.isna() & others.isna())).all())

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from automl_admm.core.errors import DataError
-from automl_admm.data.sensitive import as_frame, known_columns, set_aside, tell_others
+from automl_admm.data.sensitive import as_frame, known_columns, set_aside, tell_shared
 
 FRAME = pd.DataFrame({"sex": ["f", "m"], "age": [30, 40], "income": [1.0, 2.0]})
 
@@ -69,8 +69,9 @@ def test_limits_see_sensitive_columns_and_those_of_x_that_they_name() -> None:
 def test_a_column_of_the_same_name_and_other_values_is_told() -> None:
     X = pd.DataFrame({"sex": ["f", None, "m"], "age": [20, 30, 40]})
     alike = as_frame({"sex": ["f", None, "m"], "age": [20.0, 30.0, 40.0], "town": list("abc")}, 3)
-    assert tell_others(alike, X) is None
-    told = tell_others(as_frame({"sex": ["f", "f", "m"], "age": ["young", "old", "old"]}, 3), X)
-    assert told is not None
+    others = as_frame({"sex": ["f", "f", "m"], "age": ["young", "old", "old"]}, 3)
+    (told,) = tell_shared(others, X)
     assert told.startswith("sensitive_features has 'sex' and 'age' with other values than X")
-    assert tell_others(alike, X.to_numpy()) is None
+    (told,) = tell_shared(alike, X)
+    assert told.startswith("sensitive_features has 'sex' and 'age', as X has: pipelines learn from")
+    assert not [*tell_shared(alike, X.to_numpy()), *tell_shared(None, X)]
