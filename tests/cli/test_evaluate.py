@@ -123,3 +123,26 @@ def test_a_regression_has_its_metric(run: Run, tmp_path: Path) -> None:
     done = run("evaluate", "RUN", "gap.csv")
     assert done.code == 3
     assert "'price' is missing in 1 of 200 rows, first in gap.csv, line 7." in done.err
+
+
+def test_no_limit_holds_in_a_model_that_calls_every_row_the_same(run: Run, tmp_path: Path) -> None:
+    frame = people(80, 0)[["sex", "buys"]].assign(same=1.0)
+    frame.to_csv("people.csv", index=False)
+    limits = ("--constraint", "fpr <= 0.9", "--constraint", "fpr_gap[sex] <= 0.9")
+    known = ("--column", "same=number", "--sensitive", "sex", "--on-infeasible", "closest")
+    fit = run("fit", "people.csv", "--target", "buys", *FEW, *limits, *known, "--out", "RUN")
+    only = json.loads((tmp_path / "RUN" / "model.json").read_text())["one_class"]
+    assert f"does not count, as it calls every row '{only}'" in fit.out
+    told = json.loads(run("evaluate", "RUN", "people.csv", "--json").out)
+    assert [one["holds"] for one in told["constraints"]] == [False, False]
+    done = run("evaluate", "RUN", "people.csv")
+    assert done.out.count(f": does not count, as the model calls every row '{only}'\n") == 2
+    assert "holds" not in done.out
+    assert run("report", "RUN", "--data", "people.csv").code == 0
+    report = json.loads((tmp_path / "RUN" / "report.json").read_text())
+    for section in ("limits", "rows"):
+        assert [one["holds"] for one in report[section]["limits"]] == [False, False]
+        assert report[section]["one_class"] == only
+    assert not any(one["holds"] for one in report["thresholds"]["places"])
+    page = (tmp_path / "RUN" / "report.html").read_text()
+    assert page.count("so it is within no limit, whatever its values") == 2

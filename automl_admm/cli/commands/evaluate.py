@@ -120,6 +120,8 @@ def _said(value: float | None) -> str:
 
 def _limit_line(one: MeasuredLimit) -> str:
     verdict = {True: "holds", False: "BROKEN", None: "these rows do not tell"}[one.holds]
+    if one.holds is False and one.one_class is not None:
+        verdict = f"does not count, as the model calls every row '{one.one_class}'"
     value = "" if one.holds is None else f"{one.value:.4g} "
     known = "" if one.validation is None else f"(the run: {one.validation:.4g})"
     return f"limit {one.limit}: {value}{known}: {verdict}"

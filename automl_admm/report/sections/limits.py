@@ -191,17 +191,16 @@ def draw(found: Limits) -> Markup:
         *("Holds", "On rows held out", "Holds"),
         "Evaluations within",
     )
-    return together(table(headings, rows), _vacuous(found), _certificate(found), _prices(found))
+    vacuous = say_vacuous(named(found.has_model).capitalize(), found.one_class)
+    return together(table(headings, rows), vacuous, _certificate(found), _prices(found))
 
 
-def _vacuous(found: Limits) -> Markup | None:
-    if found.one_class is None:
+def say_vacuous(model: str, only: str | None) -> Markup | None:
+    """Say that a model with one class for all rows is within no limit; None of another model."""
+    if only is None:
         return None
-    return tag(
-        "p",
-        f"{named(found.has_model).capitalize()} calls every row '{found.one_class}': it tells "
-        "nothing apart, so it is within no limit, whatever its values.",
-    )
+    told = "it tells nothing apart, so it is within no limit, whatever its values."
+    return tag("p", f"{model} calls every row '{only}': {told}")
 
 
 def _holds(is_held: bool | None) -> Markup:  # noqa: FBT001 - it is a fact

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from automl_admm.core.evaluations import ONE_CLASS
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, Part, name, tag, together
 from automl_admm.report.document.tables import facts, table
 from automl_admm.report.rows.given import GivenRows
+from automl_admm.report.sections.limits import say_vacuous
 from automl_admm.report.sections.section import Section
 from automl_admm.report.view import RunView
 from automl_admm.runs.saved.row_origin import ALL, HELD_OUT, LEARNED, OF_THE_FILE, Origin
@@ -21,7 +23,10 @@ MOST_CELLS = 25
 
 @dataclass(frozen=True, slots=True)
 class LimitOnRows:
-    """A limit: its value on these rows, and on validation rows; None where they cannot tell."""
+    """A limit: its value on these rows, and on validation rows; None where they cannot tell.
+
+    A model with one class for all rows `holds` no limit, whatever its value.
+    """
 
     limit: str
     value: float | None
@@ -33,7 +38,8 @@ class LimitOnRows:
 class OnRows:
     """The model on the rows of the user; `confusion` counts actual classes by predicted ones.
 
-    So many rows are left `undecided`, and stand in no cell of it.
+    So many rows are left `undecided`, and stand in no cell of it. `one_class` is the class that the
+    model gives to all rows of its run, if it is only one.
     """
 
     origin: Origin
@@ -46,6 +52,7 @@ class OnRows:
     confusion: tuple[tuple[int, ...], ...]
     undecided: int
     has_weights: bool
+    one_class: str | None
 
 
 def measure(view: RunView) -> OnRows | None:
@@ -68,6 +75,7 @@ def measure(view: RunView) -> OnRows | None:
         confusion=_confusion(rows),
         undecided=int((~rows.is_decided).sum()),
         has_weights=rows.table.roles.weights is not None,
+        one_class=manifest.get(ONE_CLASS),
     )
 
 
@@ -157,6 +165,7 @@ def _limits(found: OnRows) -> Markup | None:
     return together(
         tag("h3", "Limits on these rows"),
         table(("Limit", "On these rows", "Value", "On validation rows"), rows, text_columns=2),
+        say_vacuous("The model", found.one_class),
         tag("p", "A measurement, and no proof: a certificate is under Limits, if there is one."),
     )
 

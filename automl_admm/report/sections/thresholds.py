@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.execution.shared_state import unheard_warnings
+from automl_admm.pipelines.predictions.decisions import only_class
 from automl_admm.pipelines.thresholds.single import DEFAULTS, Aimed, Fold, aimed_decisions
 from automl_admm.report.document import numbers
 from automl_admm.report.document.charts import Chart, Layer
@@ -118,7 +119,8 @@ def _at(rows: GivenRows, threshold: float, fold: Fold, aimed: Sequence[Aimed]) -
         selection_rate=share(called, every),
         accuracy=share(called == y, every),
         limits=tuple(map(numbers.finite, values)),
-        holds=all(one.limit.holds(value) for one, value in pairs),
+        holds=only_class(rows.table, called.astype(int)) is None
+        and all(one.limit.holds(value) for one, value in pairs),
     )
 
 

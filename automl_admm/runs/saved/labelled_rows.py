@@ -10,6 +10,7 @@ from typing import Any
 from automl_admm.constraints.dry_run import meet_data
 from automl_admm.constraints.groups import Grouping, check_columns
 from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.core.evaluations import ONE_CLASS
 from automl_admm.core.limits import Limit
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.later_rows import LaterRows
@@ -36,16 +37,25 @@ NOTHING_ASIDE = RowsAside(rows=1, places=(0,))
 
 @dataclass(frozen=True)
 class MeasuredLimit:
-    """A limit and its value on labelled rows; NaN if these rows cannot tell it."""
+    """A limit and its value on labelled rows; NaN if these rows cannot tell it.
+
+    `one_class` is the class that the model gives to all rows of its run, if it is only one.
+    """
 
     limit: Limit
     value: float
     validation: float | None
+    one_class: str | None = None
 
     @property
     def holds(self) -> bool | None:
-        """True if the value is within the limit; None without a value."""
-        return None if math.isnan(self.value) else bool(self.limit.holds(self.value))
+        """True if the value is within the limit; None without a value.
+
+        A model with one class for all rows is within none.
+        """
+        if math.isnan(self.value):
+            return None
+        return self.one_class is None and bool(self.limit.holds(self.value))
 
 
 @dataclass(frozen=True)
@@ -152,9 +162,10 @@ def measured_limits(
     said, names = run.manifest.get("constraints", {}), [str(one.limit) for one in constraints]
     seen = dict(zip(names, run.evidence(table, constraints), strict=True))
     values = {name: float(evidence.value) for name, evidence in seen.items()}
+    only = run.manifest.get(ONE_CLASS)
     return tuple(
-        MeasuredLimit(one.limit, values.get(str(one.limit), math.nan), said.get(str(one.limit)))
-        for one in run.limits()
+        MeasuredLimit(limit, values.get(str(limit), math.nan), said.get(str(limit)), only)
+        for limit in (one.limit for one in run.limits())
     )
 
 
