@@ -13,7 +13,7 @@ from automl_admm.report.page import SECTIONS, Measured
 from automl_admm.report.sections.section import BY_COLUMN
 
 # It grows by one when a key goes or changes its meaning, not when one is added.
-VERSION = 3
+VERSION = 4
 # Significant digits of numbers in columns: more than any figure shows.
 DIGITS = 6
 PLAIN: Mapping[type, str] = {

@@ -242,7 +242,7 @@ def test_the_page_has_the_figures_and_no_markup_of_names(
     assert "What takes the data" not in page[0].text
 
 
-def test_a_quantity_has_residuals(tmp_path: Path) -> None:
+def test_a_quantity_has_errors_of_the_sign_of_limits(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(160, 2)), columns=["a", "b"])
     frame, run = X.assign(y=3 * X["a"] + rng.normal(size=160)), tmp_path / "run"
@@ -250,6 +250,7 @@ def test_a_quantity_has_residuals(tmp_path: Path) -> None:
     frame[:100].to_csv(train, index=False)
     frame[100:].to_csv(fresh, index=False)
     few = ["--max-evaluations", "2", "--cv", "2", "--executor", "inline", "--quiet"]
+    few += ["--constraint", "bias <= 9"]
     with pytest.raises(SystemExit) as ended:
         main(["fit", str(train), "--target", "y", "--grammar", "tiny", "--out", str(run), *few])
     assert not ended.value.code
@@ -257,6 +258,12 @@ def test_a_quantity_has_residuals(tmp_path: Path) -> None:
     expected = mean_absolute_error(frame["y"][100:], load(run).predict(X[100:]))
     assert found["residuals"]["mean_absolute"] == pytest.approx(expected)
     assert len(found["residuals"]["points"]) == 60
+    errors = load(run).predict(X[100:]) - frame["y"][100:].to_numpy()
+    assert found["residuals"]["bias"] == pytest.approx(errors.mean())
+    assert found["residuals"]["quantiles"]["0.95"] == pytest.approx(np.quantile(errors, 0.95))
+    bands = found["residuals"]["bands"]
+    assert np.mean([band["error"] for band in bands]) == pytest.approx(errors.mean())
+    assert found["rows"]["limits"][0]["value"] == pytest.approx(errors.mean())
     assert found["rows"]["origin"]["sha256"] == hashlib.sha256(fresh.read_bytes()).hexdigest()
     assert found["rows"]["origin"]["known"] is None
     assert (found["curves"], found["thresholds"], found["groups"]) == (None, None, None)

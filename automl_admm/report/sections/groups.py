@@ -131,11 +131,11 @@ def _area(rows: GivenRows, inside: Any) -> GroupMeasure:
 def _of_quantity(rows: GivenRows, inside: Any) -> Iterator[GroupMeasure]:
     weights = rows.table.roles.weights
     truth = np.asarray(rows.table.y, dtype=float)[inside]
-    residuals = truth - np.asarray(rows.decisions, dtype=float).ravel()[inside]
-    more, count = None if weights is None else weights[inside], len(residuals)
+    errors = np.asarray(rows.decisions, dtype=float).ravel()[inside] - truth
+    more, count = None if weights is None else weights[inside], len(errors)
     wanted = {
-        "mean absolute error": np.abs(residuals),
-        "mean residual": residuals,
+        "mean absolute error": np.abs(errors),
+        "mean error": errors,
         "mean of the target": truth,
     }
     for title, values in wanted.items():

@@ -1,4 +1,7 @@
-"""Predictions of a quantity against the truth, and the residuals, on labelled rows."""
+"""Predictions of a quantity against the truth, and their errors, on labelled rows.
+
+An error is the prediction less the truth, as in limits on the bias.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +24,17 @@ BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Rows of similar prediction: the mean of it, and of the residual, the truth less it."""
+    """Rows of similar prediction: the means of it, and of the error, prediction less truth."""
 
     rows: int
     predicted: float
-    residual: float
+    error: float
     spread: float
 
 
 @dataclass(frozen=True, slots=True)
 class Residuals:
-    """Errors of a quantity; a residual is the truth less the prediction.
+    """Errors of a quantity, each the prediction less the truth; `bias` is their mean.
 
     `points` are the truth and the prediction of a sample of the rows.
     """
@@ -47,35 +50,35 @@ class Residuals:
 
 
 def measure(view: RunView) -> Residuals | None:
-    """Measure the residuals; None without rows, and for classes."""
+    """Measure the errors; None without rows, and for classes."""
     rows = view.rows
     if rows is None or rows.classes:
         return None
     truth = np.asarray(rows.table.y, dtype=float)
     predicted = np.asarray(rows.decisions, dtype=float).ravel()
-    weights, residuals = rows.table.roles.weights, truth - predicted
-    squared = float(np.average(residuals**2, weights=weights))
+    weights, errors = rows.table.roles.weights, predicted - truth
+    squared = float(np.average(errors**2, weights=weights))
     spread = float(np.average((truth - np.average(truth, weights=weights)) ** 2, weights=weights))
     return Residuals(
         rows=len(truth),
         r2=1.0 - squared / spread if spread > 0 else None,
-        mean_absolute=float(np.average(np.abs(residuals), weights=weights)),
+        mean_absolute=float(np.average(np.abs(errors), weights=weights)),
         root_mean_square=float(np.sqrt(squared)),
-        bias=float(np.average(residuals, weights=weights)),
-        quantiles={f"{q:g}": float(np.quantile(residuals, q)) for q in QUANTILES},
-        bands=tuple(_bands(predicted, residuals)),
+        bias=float(np.average(errors, weights=weights)),
+        quantiles={f"{q:g}": float(np.quantile(errors, q)) for q in QUANTILES},
+        bands=tuple(_bands(predicted, errors)),
         points=_sample(truth, predicted, int(view.settings["seed"])),
     )
 
 
-def _bands(predicted: Any, residuals: Any) -> list[Band]:
+def _bands(predicted: Any, errors: Any) -> list[Band]:
     parts = np.array_split(np.argsort(predicted, kind="stable"), min(BINS, len(predicted)))
     return [
         Band(
             len(part),
             float(predicted[part].mean()),
-            float(residuals[part].mean()),
-            float(residuals[part].std()),
+            float(errors[part].mean()),
+            float(errors[part].std()),
         )
         for part in parts
     ]
@@ -87,7 +90,7 @@ def _sample(truth: Any, predicted: Any, seed: int) -> tuple[tuple[float, float],
 
 
 def draw(found: Residuals) -> Markup:
-    """Draw the predictions against the truth, and the residuals along the prediction."""
+    """Draw the predictions against the truth, and the errors along the prediction."""
     drawn = len(found.points)
     sample = "" if drawn == found.rows else f" Drawn are {drawn} of {found.rows} rows."
     return together(
@@ -96,7 +99,7 @@ def draw(found: Residuals) -> Markup:
                 ("R²", numbers.score(found.r2)),
                 ("Mean absolute error", numbers.plain(found.mean_absolute)),
                 ("Root of the mean square error", numbers.plain(found.root_mean_square)),
-                ("Mean residual (truth less prediction)", numbers.plain(found.bias)),
+                ("Mean error (prediction less truth)", numbers.plain(found.bias)),
             ]
         ),
         tag("div", _against(found, sample), _along(found, sample), class_="charts"),
@@ -112,30 +115,30 @@ def _against(found: Residuals, sample: str) -> Markup:
     )
     chart = Chart("Actual against predicted", "predicted", "actual", layers, shows_all=True)
     rows = [(f"{100 * float(q):g} %", numbers.plain(value)) for q, value in found.quantiles.items()]
-    behind = table(("Share of rows below", "Residual"), rows, text_columns=0)
+    behind = table(("Share of rows below", "Error"), rows, text_columns=0)
     said = f"Actual against predicted: on the line the model is right.{sample}"
     return figure(together(chart.legend(), chart.drawn()), said, behind)
 
 
 def _along(found: Residuals, sample: str) -> Markup:
-    dots = [(predicted, truth - predicted) for truth, predicted in found.points]
+    dots = [(predicted, predicted - truth) for truth, predicted in found.points]
     ends = (min(x for x, _ in dots), max(x for x, _ in dots))
-    means = [(band.predicted, band.residual) for band in found.bands]
+    means = [(band.predicted, band.error) for band in found.bands]
     layers = (
         Layer("line", "partial", [(end, 0.0) for end in ends], "no error"),
         Layer("dots", "inside", dots, "row"),
         Layer("line", "best", means, "mean of a tenth of the rows"),
     )
-    chart = Chart("Residuals", "predicted", "actual − predicted", layers, shows_all=True)
+    chart = Chart("Errors", "predicted", "predicted − actual", layers, shows_all=True)
     rows = [
-        (b.rows, numbers.plain(b.predicted), numbers.plain(b.residual), numbers.plain(b.spread))
+        (b.rows, numbers.plain(b.predicted), numbers.plain(b.error), numbers.plain(b.spread))
         for b in found.bands
     ]
-    headings = ("Rows", "Mean prediction", "Mean residual", "Standard deviation")
-    said = f"Residuals: a line away from 0 is a part where the model errs to one side.{sample}"
+    headings = ("Rows", "Mean prediction", "Mean error", "Standard deviation")
+    said = f"Errors: a line away from 0 is a part where the model errs to one side.{sample}"
     return figure(
         together(chart.legend(), chart.drawn()), said, table(headings, rows, text_columns=0)
     )
 
 
-SECTION = Section("residuals", "Residuals", Residuals | None, measure, draw)
+SECTION = Section("residuals", "Errors of the predictions", Residuals | None, measure, draw)
