@@ -6,6 +6,9 @@ import csv
 import io
 import json
 import math
+import shutil
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,10 @@ import pytest
 from report_runs import an_evaluation, write_run
 
 from automl_admm.cli.shared.text_table import align
+from automl_admm.store.run_folder import RunFolder
+from automl_admm.store.sqlite.log import SqliteStore
+
+OLD = Path(__file__).parents[1] / "runs" / "old_run"
 
 HOSTILE = '=cmd|"/C calc"!A1\x1b[2J\u202e'
 LONG = "a_name_of_a_limit_that_is_longer_than_any_terminal_is_wide_" * 3
@@ -134,3 +141,17 @@ def test_values_that_are_no_numbers_stay_empty(run: Any, tmp_path: Path) -> None
 
 def test_columns_stand_straight_with_wide_signs() -> None:
     assert align([("a", "bb"), ("日本", "1")], right=(1,)) == ["a     bb", "日本   1"]
+
+
+def test_a_certified_model_that_stays_is_named_though_another_ranks_before_it(
+    run: Any, tmp_path: Path
+) -> None:
+    path = Path(shutil.copytree(OLD / "group_thresholds", tmp_path / "old"))
+    assert "what shipped is" not in run("leaderboard", path).out
+    with closing(SqliteStore(RunFolder(path).store, write=True)) as store:
+        first = store.read()[0]
+        store.append(replace(first, number=4, key="f" * 24, loss=first.loss / 2))
+    board = run("leaderboard", path)
+    assert board.code == 0, board.err
+    told = "what shipped is #1, by the tests for its certificate (look 1); before it, by validation"
+    assert f"{told} rows, rank #4 (" in board.out

@@ -18,6 +18,7 @@ from automl_admm.pipelines.thresholds.by_group import name_thresholds, name_weig
 from automl_admm.progress.visible_text import in_a_line
 from automl_admm.report.board import Board, make_board, short_keys
 from automl_admm.report.document.numbers import NONE, plain, score
+from automl_admm.report.outranked import tell_outranked
 from automl_admm.report.shipped import tell_shipped_thresholds
 from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.runs.finish.of_folds import read_of_folds
@@ -134,7 +135,7 @@ def _show(board: Board, log: Log, folder: RunFolder, left: int) -> None:
     content = folder.read(folder.settings)
     other = () if manifest is None else of_other_session(manifest, content)
     earlier = (f"{say_earlier(other)}: `automl-admm resume` goes on to one of its own",)
-    for line in earlier if other else _of_model(manifest, log):
+    for line in earlier if other else (*_what_shipped(folder, log), *_of_model(manifest, log)):
         say(in_a_line(line))
     if (swapped := tell_swapped(folder, content, manifest)) is not None:
         say(in_a_line(swapped))
@@ -173,6 +174,19 @@ def _of_model(manifest: Mapping[str, Any] | None, log: Log) -> Iterator[str]:
         yield f"what shipped calls every row '{only}', so it is within no limit."
     if (untested := manifest.get("untested")) is not None:
         yield f"what shipped is NOT CERTIFIED: {untested}."
+
+
+def _what_shipped(folder: RunFolder, log: Log) -> Iterator[str]:
+    """Yield the line that shipped, if others rank before it."""
+    manifest, certificate = _manifest(folder), None
+    if manifest is None:
+        return
+    if folder.certificate.exists():
+        found = read_certificate(folder.certificate)
+        certificate = found if is_of_the_model(folder, found, manifest) else None
+    told = tell_outranked(manifest, certificate, standings(log.evaluations, log.limits))
+    if told is not None:
+        yield told
 
 
 def _shipped_ensemble(manifest: Mapping[str, Any], log: Log) -> Iterator[str]:

@@ -161,6 +161,12 @@ def read_passed_over(manifest: Mapping[str, Any] | None) -> str | None:
     return None if found is None else str(found["said"])
 
 
+def numbers_passed_over(manifest: Mapping[str, Any]) -> frozenset[int]:
+    """Return the numbers of the evaluations that the manifest of a model has as passed over."""
+    found = manifest.get("passed_over") or {"others": []}
+    return frozenset(one["evaluation"] for one in (found, *found["others"]) if "evaluation" in one)
+
+
 def has_better(manifest: Mapping[str, Any] | None) -> bool:
     """Return True if the manifest names an evaluation that is better than the model."""
     found = None if manifest is None else manifest.get("passed_over")
