@@ -19,7 +19,7 @@ from automl_admm.report.document.numbers import finite
 from automl_admm.report.origins import SEARCH, origin_of
 from automl_admm.report.pipeline_differences import SideBySide, put_side_by_side
 from automl_admm.report.sections.failures import trace_of
-from automl_admm.report.shipped import shipped_of, tell_shipped_thresholds
+from automl_admm.report.shipped import shipped_of, tell_pooled_values, tell_shipped_thresholds
 from automl_admm.report.view import RunView
 from automl_admm.runs.finish.decision_summary import say_undecided
 from automl_admm.runs.session.iterations import read_iterations
@@ -131,6 +131,7 @@ class Explained:
     is_winner: bool
     winner: Winner | None
     shipped_at: str | None
+    shipped_with: str | None
 
 
 def find_evaluation(view: RunView, key: str) -> Evaluation:
@@ -198,6 +199,7 @@ def explain(view: RunView, key: str) -> Explained:
         is_winner=is_winner,
         winner=None if best is None or is_winner else _beside(view, one, best),
         shipped_at=None if view.manifest is None else tell_shipped_thresholds(view.manifest, one),
+        shipped_with=None if view.manifest is None else tell_pooled_values(view.manifest, one),
     )
 
 

@@ -16,9 +16,11 @@ from automl_admm.pipelines.thresholds.by_group import (
     name_weights,
     thresholds_in,
 )
+from automl_admm.pipelines.thresholds.path import DecisionPath
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.report.document.numbers import finite
 from automl_admm.report.view import RunView
+from automl_admm.runs.finish.contenders import place_of
 from automl_admm.runs.finish.run_files import read_thresholds
 
 
@@ -146,3 +148,30 @@ def tell_shipped_thresholds(manifest: Mapping[str, Any], evaluation: Evaluation)
     words = name_thresholds(shipped) or name_weights(shipped)
     words = words or say_threshold(shipped["threshold"]).removeprefix("at ")
     return f"shipped at threshold {words}{why}"
+
+
+def tell_pooled_values(manifest: Mapping[str, Any], evaluation: Evaluation) -> str | None:
+    """Say the values of limits that the model has on the rows of all folds together.
+
+    The stops of a path are measured so, as a certificate measures rows, and the log has means over
+    folds. None of a model that decides elsewhere than its evaluation in the log, and if the values
+    are shown alike.
+    """
+    is_its_own = manifest.get("evaluation") == evaluation.number
+    if not is_its_own or not manifest.get("certificate_sha256"):
+        return None
+    path = DecisionPath.from_details(evaluation.details)
+    place = place_of(evaluation, read_thresholds(manifest))
+    decides_elsewhere = tell_shipped_thresholds(manifest, evaluation) is not None
+    if path is None or place is None or decides_elsewhere:
+        return None
+    pooled = path.stops[place].measured
+    pairs = zip(manifest["constraints"].items(), evaluation.constraints, strict=True)
+    told = [
+        f"{limit}: {value:.4g}"
+        for (limit, value), mean in pairs
+        if value in pooled and f"{value:.4g}" != f"{mean:.4g}"
+    ]
+    if not told:
+        return None
+    return f"shipped with {'; '.join(told)}, on the validation rows of all folds together"

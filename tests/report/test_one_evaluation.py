@@ -10,8 +10,10 @@ import pytest
 from report_runs import an_evaluation, write_run
 
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
+from automl_admm.pipelines.thresholds.by_group import Thresholds
+from automl_admm.pipelines.thresholds.path import PATH, DecisionPath, Stop
 from automl_admm.report.one_evaluation import Explained, explain
-from automl_admm.report.shipped import tell_shipped_thresholds
+from automl_admm.report.shipped import tell_pooled_values, tell_shipped_thresholds
 from automl_admm.report.view import RunView, read_view
 
 OLD = Path(__file__).parents[1] / "runs" / "old_run"
@@ -155,3 +157,31 @@ def test_a_threshold_chosen_for_the_certificate_is_told_with_its_reason() -> Non
     band = {"evaluation": 33, "threshold": 0.5, "lower_threshold": 0.4}
     told = "shipped with these left undecided: scores from 0.4 to below 0.5"
     assert tell_shipped_thresholds(band, logged) == told
+
+
+def test_values_with_the_rows_of_all_folds_together_are_told_apart_from_means_over_folds() -> None:
+    path = DecisionPath(
+        "balanced accuracy",
+        (
+            Stop(Thresholds(0.3), (0.2, 0.05), 0.8),
+            Stop(Thresholds(0.4025), (0.1, 0.009254), 0.8),
+        ),
+    )
+    details = {"threshold": 0.4025, PATH: path.as_details()}
+    logged = an_evaluation(33, constraints=(0.1, 0.008423, 7.0), details=details)
+    limits = {"fpr <= 0.4": 0.1, "recall_gap[sex] <= 0.5": 0.009254, "predict_ms <= 9": 8.0}
+    shipped = {
+        "evaluation": 33,
+        "threshold": 0.4025,
+        "certificate_sha256": "00",
+        "constraints": limits,
+    }
+    assert tell_pooled_values(shipped, logged) == (
+        "shipped with recall_gap[sex] <= 0.5: 0.009254, on the validation rows of all folds "
+        "together"
+    )
+    # Of a run without a certificate both are means, and at another threshold no value is the same.
+    for other in ({"certificate_sha256": None}, {"threshold": 0.3}, {"evaluation": 32}):
+        assert tell_pooled_values({**shipped, **other}, logged) is None
+    same = an_evaluation(33, constraints=(0.1, 0.009254, 7.0), details=details)
+    assert tell_pooled_values(shipped, same) is None

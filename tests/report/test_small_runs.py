@@ -22,7 +22,9 @@ def test_few_evaluations_have_whole_ticks_and_no_words_on_dots_far_below() -> No
 def test_without_limits_no_column_is_on_them() -> None:
     for limits, values in (((), ()), (("fpr <= 1",), (0.5,))):
         one = Compared("the model", 1, "ridge", 0.9, True, values)
-        found = Baseline("auc", limits, (one,), None, has_model=True, shipped_at=None)
+        found = Baseline(
+            "auc", limits, (one,), None, has_model=True, shipped_at=None, shipped_with=None
+        )
         drawn = baseline.draw(found).source
         assert ("Within limits" in drawn) is bool(limits)
 

@@ -79,6 +79,8 @@ def _facts(found: Explained) -> Iterator[Fact]:
         yield "undecided", found.undecided
     if found.shipped_at is not None:
         yield "model", f"{found.shipped_at}; the values here are those of the search's own choice"
+    if found.shipped_with is not None:
+        yield "model", f"{found.shipped_with}; the values here are means over folds"
     if found.fidelity < 1:
         yield "rows", f"trained on {100 * found.fidelity:.3g} % of the rows"
     yield "seconds", _seconds(found.seconds)

@@ -19,7 +19,7 @@ from automl_admm.progress.visible_text import in_a_line
 from automl_admm.report.board import Board, make_board, short_keys
 from automl_admm.report.document.numbers import NONE, plain, score
 from automl_admm.report.outranked import tell_outranked
-from automl_admm.report.shipped import tell_shipped_thresholds
+from automl_admm.report.shipped import tell_pooled_values, tell_shipped_thresholds
 from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.runs.finish.of_folds import read_of_folds
 from automl_admm.runs.finish.passed_over import read_passed_over
@@ -168,6 +168,8 @@ def _of_model(manifest: Mapping[str, Any] | None, log: Log) -> Iterator[str]:
     for one in log.evaluations:
         if (shipped_at := tell_shipped_thresholds(manifest, one)) is not None:
             yield f"#{one.number} is {shipped_at}; its line has the values of the search's choice."
+        if (pooled := tell_pooled_values(manifest, one)) is not None:
+            yield f"#{one.number} is {pooled}; its line has means over folds."
     if of_folds is not None:
         yield f"what shipped is {of_folds}."
     if (only := manifest.get("one_class")) is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.report.document import numbers
@@ -10,7 +12,13 @@ from automl_admm.report.document.html import Markup, Part, name, tag, together
 from automl_admm.report.document.tables import table
 from automl_admm.report.pipeline_text import shape_of
 from automl_admm.report.sections.section import Section
-from automl_admm.report.shipped import Shipped, named, shipped_of, tell_shipped_thresholds
+from automl_admm.report.shipped import (
+    Shipped,
+    named,
+    shipped_of,
+    tell_pooled_values,
+    tell_shipped_thresholds,
+)
 from automl_admm.report.view import RunView
 
 
@@ -32,7 +40,7 @@ class Baseline:
 
     `gain` is the validation score of the model above that of the first pipeline; before there is a
     model (`has_model`), it is that of the best evaluation. `shipped_at` says where the model
-    decides if its evaluation decided elsewhere.
+    decides if its evaluation decided elsewhere, `shipped_with` its values if these alone differ.
     """
 
     metric: str
@@ -41,6 +49,7 @@ class Baseline:
     gain: float | None
     has_model: bool
     shipped_at: str | None
+    shipped_with: str | None
 
 
 def measure(view: RunView) -> Baseline:
@@ -59,13 +68,15 @@ def measure(view: RunView) -> Baseline:
     compared = tuple(one for one in found if one is not None)
     gain, has_model = _gain(view, first, model), view.manifest is not None
     limits = tuple(map(str, view.limits))
-    return Baseline(view.metric, limits, compared, gain, has_model, _shipped_at(view))
+    elsewhere, pooled = _told(view, tell_shipped_thresholds), _told(view, tell_pooled_values)
+    return Baseline(view.metric, limits, compared, gain, has_model, elsewhere, pooled)
 
 
-def _shipped_at(view: RunView) -> str | None:
-    if view.manifest is None:
+def _told(view: RunView, tell: Callable[[Mapping[str, Any], Evaluation], str | None]) -> str | None:
+    manifest = view.manifest
+    if manifest is None:
         return None
-    found = (tell_shipped_thresholds(view.manifest, one) for one in view.evaluations)
+    found = (tell(manifest, one) for one in view.evaluations)
     return next((told for told in found if told is not None), None)
 
 
@@ -108,6 +119,7 @@ def draw(found: Baseline) -> Markup:
         said,
         table(headings, map(_row, found.compared), text_columns=2),
         None if found.shipped_at is None else tag("p", name(_elsewhere(found.shipped_at))),
+        None if found.shipped_with is None else tag("p", name(_together(found.shipped_with))),
         tag(
             "p",
             "The best of many pipelines was lucky on the validation rows, too: its score there is "
@@ -118,6 +130,10 @@ def draw(found: Baseline) -> Markup:
 
 def _elsewhere(shipped_at: str) -> str:
     return f"The model is {shipped_at}. The other lines are at the search's own thresholds."
+
+
+def _together(shipped_with: str) -> str:
+    return f"The model is {shipped_with}. The other lines are means over folds."
 
 
 def _row(one: Compared) -> tuple[Part, ...]:
