@@ -366,6 +366,28 @@ def test_thresholds_are_chosen_anew_for_changed_limits(
         assert changed.details["threshold"] == fresh.details["threshold"]
 
 
+def test_limits_in_another_order_ask_for_nothing_else(
+    run: Any, noisy: Path, grammar: Path, tmp_path: Path
+) -> None:
+    usual = ("--target", "buys", "--grammar", grammar, "--cv=2", "--executor", "inline", "-q")
+    first = ("--constraint", "fpr <= 0.2", "--constraint", "recall >= 0.5", "--out", "RUN")
+    assert run("fit", noisy, *usual, "--max-evaluations", "2", *first).code == 0
+    known = seen(tmp_path / "RUN")
+    turned = ("--constraint", "recall>=50%", "--constraint", "fpr <= 0.2")
+    done = run("resume", "RUN", "--max-evaluations", "+1", "-q", *turned)
+    assert done.code == 0, done.err
+    assert seen(tmp_path / "RUN")[:2] == known
+    content = json.loads((tmp_path / "RUN" / "run.json").read_text())
+    assert [one["name"] for one in content["settings"]["limits"]] == ["fpr", "recall"]
+    assert content["request"]["constraints"] == ["fpr <= 0.2", "recall>=50%"]
+    told = json.loads(run("evaluate", "RUN", noisy, "--json").out)["constraints"]
+    assert [one["limit"] for one in told] == ["fpr <= 0.2", "recall >= 0.5"]
+    # Of the same limits another bound alone has thresholds chosen anew, in any order.
+    tighter = (*turned[:2], "--constraint", "fpr <= 0.15", "--allow-changed")
+    assert run("resume", "RUN", "--max-evaluations", "+1", "-q", *tighter).code == 0
+    assert [key for _, key, *_ in seen(tmp_path / "RUN")[:2]] == [key for _, key, *_ in known]
+
+
 def test_what_has_no_kept_predictions_is_evaluated_again_for_changed_limits(
     run: Any, noisy: Path, grammar: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

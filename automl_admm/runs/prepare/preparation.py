@@ -59,6 +59,7 @@ from automl_admm.runs.prepare.ingesting import (
     name_of,
     schema_of_table,
 )
+from automl_admm.runs.prepare.known_order import in_known_order
 from automl_admm.runs.prepare.portfolio import Facts, Portfolio, choose_portfolio
 from automl_admm.runs.prepare.reused import Reused
 from automl_admm.runs.prepare.scoring_trial import check_scoring
@@ -297,7 +298,7 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
     plan = plan_search(config, plugins)
     check_executor(config, plugins)
     task = config.task or task_of(y)
-    constraints = resolve_constraints(config, plugins, task)
+    config, constraints = in_known_order(config, resolve_constraints(config, plugins, task))
     check_confidences(constraints, config)
     check_target(y, task)
     refuse_kind_of_others(config.columns or {}, _others(y, sensitive, columns))

@@ -20,6 +20,7 @@ from automl_admm.data.columns import UNNAMED_TARGET
 from automl_admm.data.row_roles import NAMES
 from automl_admm.grammar.text.matcher import parse
 from automl_admm.runs.options import OPTIONS
+from automl_admm.runs.provenance import add_sums
 from automl_admm.runs.session.brought_parts import BROUGHT, other_versions
 from automl_admm.runs.session.written_limits import read_limit
 
@@ -36,6 +37,8 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
         if option.compared_as is not None and option.compared_as not in APART
     }
 )
+# The sums of the rows that a search sees, and of those that are kept from it.
+SUMS = ("rows_sum", "held_out_rows_sum")
 # The target, the sensitive columns and those with a role are chosen with the data.
 MEASURED = ("target", "sensitive", *NAMES, *DEFAULTS)
 
@@ -87,6 +90,9 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
 
 
 def _data(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    if _has_other_split(was, now):
+        told = "the same rows, but others of them are kept from the search"
+        return [f"data: {told}, as for limits on other groups or for rows in another order"]
     shapes = [
         f"{say_count(side['rows'], 'row')}, {say_count(side['columns'], 'column')}"
         for side in (was, now)
@@ -95,6 +101,15 @@ def _data(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         return [f"data: {shapes[0]} → {shapes[1]}"]
     same = all(was.get(name) == now.get(name) for name in ("sha256", "held_out_sha256"))
     return [] if same else [f"data: {shapes[0]} as before, but other values"]
+
+
+def _has_other_split(was: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Return True if all rows together are as before; older versions did not note their sums."""
+    parts = [[str(side.get(name) or "") for name in SUMS] for side in (was, now)]
+    is_known = all((*parts[0], *parts[1])) and was["columns"] == now["columns"]
+    if not is_known or parts[0] == parts[1]:
+        return False
+    return add_sums(*parts[0]) == add_sums(*parts[1])
 
 
 def _labels(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -103,6 +103,22 @@ def test_rows_in_other_folds_void_what_was_measured() -> None:
     assert find_changes(changed("settings", seed=0), other).lines == ()
 
 
+def test_the_same_rows_parted_otherwise_are_no_other_values() -> None:
+    before = changed("data", rows_sum=f"{7:016x}", held_out_rows_sum=f"{5:016x}")
+    parted = {"rows": 101, "sha256": "xx", "held_out_sha256": "yy"}
+    sums = {"rows_sum": f"{4:016x}", "held_out_rows_sum": f"{8:016x}"}
+    changes = find_changes(before, changed("data", **parted, **sums))
+    (told,) = changes.lines
+    assert told.startswith("data: the same rows, but others of them are kept from the search, as")
+    assert changes.void
+    other = changed("data", **parted, **sums | {"rows_sum": f"{3:016x}"})
+    assert find_changes(before, other).lines == ("data: 100 rows, 4 columns → 101 rows, 4 columns",)
+    # Renamed columns have the same hashes of rows, and older versions noted no sums.
+    for one in (before, BEFORE):
+        now = {**one, "data": {**one["data"], "sha256": "xx"}}
+        assert find_changes(one, now).lines[0].endswith("as before, but other values")
+
+
 def test_a_run_that_does_not_say_a_newer_setting_had_its_default() -> None:
     assert find_changes(BEFORE, changed("settings", group_thresholds=False)).lines == ()
 
