@@ -1,10 +1,12 @@
-"""The origin of a pipeline: a start that the user gave, the portfolio, or the search."""
+"""The origin of a pipeline: a start that the user gave, a log, the portfolio, or the search."""
 
 from __future__ import annotations
 
 from automl_admm.report.view import RunView
+from automl_admm.runs.prepare.reused import TRIED_FIRST
 
 GIVEN, PORTFOLIO, SEARCH = "a start that you gave", "the portfolio", "the search"
+KNOWN = "the best of an earlier session or of another run"
 
 
 def portfolio_of(view: RunView) -> tuple[str, ...]:
@@ -15,5 +17,5 @@ def portfolio_of(view: RunView) -> tuple[str, ...]:
 def origin_of(view: RunView, pipeline: str) -> str:
     """Return the origin of a pipeline by its text."""
     if pipeline in view.settings["starts"]:
-        return GIVEN
+        return KNOWN if pipeline in view.content.get(TRIED_FIRST, ()) else GIVEN
     return PORTFOLIO if pipeline in portfolio_of(view) else SEARCH

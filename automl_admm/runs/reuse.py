@@ -113,7 +113,13 @@ class _Other:
             left=dict(self.left),
         )
         prepared = replace(self.prepared, starts=tuple(mine))
-        return prepared, Reused((*found.evaluations, *results), (*found.runs, told))
+        new = [one for one in mine if one not in self.prepared.starts]
+        texts = map(prepared.grammar.pipelines.text, new)
+        return prepared, Reused(
+            (*found.evaluations, *results),
+            (*found.runs, told),
+            tried_first=(*found.tried_first, *texts),
+        )
 
     def _because(self, differs: Sequence[str]) -> str:
         if "basis" not in self._content:

@@ -140,6 +140,7 @@ RUN = record(
         "basis": mapping_of(nullable(text)),
         "brought_by": mapping_of(text),
         "reuse": list_of(record({"told": text})),
+        "tried_first": list_of(text),
         "result": record({"stopped_by": text}),
     },
 )

@@ -234,6 +234,10 @@ def test_other_limits_are_refused_and_can_be_allowed(
     assert told in caplog.text
     assert (tmp_path / "limits" / "store.before-1.sqlite").is_file()
     assert all(e.constraints[0] < 50 for e in rows(tmp_path / "limits") if e.ok)
+    # Nobody gave them, nor did anybody once the run went on again.
+    assert run("resume", "limits", "--max-evaluations", "+1", "-q").code == 0
+    told = run("explain", "limits", "1").out
+    assert "proposed    by the best of an earlier session or of another run" in told
 
 
 @pytest.mark.fault(

@@ -220,7 +220,12 @@ def test_answers_to_changed_rows_are_taken_over_and_never_computed(
 ) -> None:
     limit = ("rising_breaks_0.5[a] <= 90 %",)
     assert not results(begin(other, constraints=limit))
-    assert len(begin(other, constraints=limit).starts) == COUNT
+    begun = begin(other, constraints=limit)
+    assert len(begun.starts) == COUNT
+    texts = tuple(map(begun.grammar.pipelines.text, begun.starts))
+    assert begun.reused.as_content()["tried_first"] == list(texts)
+    given = begin(other, constraints=limit, starts=texts[:1])
+    assert given.reused.tried_first == texts[1:]
     search = AutoMLClassifier(
         **SETTINGS, constraints=limit, max_evaluations=COUNT, work_dir=tmp_path / "asked"
     )

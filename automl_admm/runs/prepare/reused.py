@@ -8,6 +8,9 @@ from typing import Any
 
 from automl_admm.core.evaluations import Evaluation
 
+# The key of `run.json`.
+TRIED_FIRST = "tried_first"
+
 
 @dataclass(frozen=True)
 class ReusedRun:
@@ -51,12 +54,15 @@ class ReusedRun:
 class Reused:
     """The evaluations that a run begins with, and what was used of each other run.
 
-    A run that goes on has the evaluations in its store, and only the `content` of `run.json`.
+    A run that goes on has the evaluations in its store, and only the `content` of `run.json`. The
+    texts `tried_first` are of pipelines to begin with, not given by the user: the best of other
+    runs, and of earlier sessions with a void log.
     """
 
     evaluations: tuple[Evaluation, ...] = ()
     runs: tuple[ReusedRun, ...] = ()
     earlier: tuple[Any, ...] = ()
+    tried_first: tuple[str, ...] = ()
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -66,4 +72,5 @@ class Reused:
     def as_content(self) -> dict[str, Any]:
         """Return it as `run.json` has it; nothing without other runs."""
         found = [*self.earlier, *(run.as_content() for run in self.runs)]
-        return {"reuse": found} if found else {}
+        tried = {TRIED_FIRST: list(self.tried_first)} if self.tried_first else {}
+        return {**({"reuse": found} if found else {}), **tried}

@@ -21,7 +21,7 @@ from automl_admm.runs.measured_anew import decide_anew
 from automl_admm.runs.prepare.baseline import keep_bounds
 from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation, aim_again
-from automl_admm.runs.prepare.reused import Reused
+from automl_admm.runs.prepare.reused import TRIED_FIRST, Reused
 from automl_admm.runs.session.begun_change import begin_change, end_change, settle_change
 from automl_admm.runs.session.changes import Changes, best_texts, find_changes, read_anew, refuse
 from automl_admm.runs.session.run_json import Stretch, describe_run, write_settings
@@ -83,7 +83,8 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
             prepared = _with_known_bounds(prepared, before) if known else prepared
             changes = _changes(prepared, before, folder)
             earlier_runs = () if changes.void else tuple(before.get("reuse", ()))
-            prepared = replace(prepared, reused=Reused(earlier=earlier_runs))
+            reused = Reused(earlier=earlier_runs, tried_first=tuple(before.get(TRIED_FIRST, ())))
+            prepared = replace(prepared, reused=reused)
             is_decided_otherwise = changes.bounds and prepared.work.chooses_thresholds
             if changes.space or changes.void or is_decided_otherwise:
                 knows_kept = _may_know_rows_kept(prepared, before)
@@ -200,8 +201,11 @@ def _carry_over(
             "rows that it may not see now."
         )
         return prepared, kept
-    starts = dict.fromkeys((*prepared.starts, *best_texts(lost, pipelines)))
-    return replace(prepared, starts=tuple(starts)), kept
+    best = dict.fromkeys(best_texts(lost, pipelines))
+    new = [one for one in best if one not in prepared.starts]
+    tried_first = (*prepared.reused.tried_first, *map(pipelines.text, new))
+    reused = replace(prepared.reused, tried_first=tried_first)
+    return replace(prepared, starts=(*prepared.starts, *new), reused=reused), kept
 
 
 def _wall_clock(begun: float) -> str:
