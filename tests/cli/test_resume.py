@@ -269,6 +269,24 @@ def test_another_grammar_keeps_the_pipelines_that_it_still_has(
     assert (tmp_path / "shapes" / "grammar.lark").read_text() == other.read_text()
 
 
+def test_classes_that_options_of_the_run_name_cannot_be_renamed(
+    run: Any, table: Path, grammar: Path, tmp_path: Path
+) -> None:
+    usual = ("--target", "buys", "--grammar", grammar, "--cv=2", "--executor", "inline", "-q")
+    other = pd.read_csv(table)
+    other["buys"] = other["buys"].map({"yes": "bought", "no": "left"})
+    other.to_csv(tmp_path / "other.csv", index=False)
+    for option in (("--positive", "yes"), ("--cost", "yes->no=5, *->*=1")):
+        made = run("fit", table, *usual, "--max-evaluations", "1", "--out", option[0][2:], *option)
+        assert made.code == 0, made.err
+        more = ("resume", option[0][2:], tmp_path / "other.csv", "--max-evaluations", "+1", "-q")
+        for allowed in ((), ("--allow-changed",)):
+            refused = run(*more, *allowed)
+            assert refused.code == 2
+            assert "'bought', 'left'" in refused.err
+            assert f"begun with {option[0]}, which resume can neither change" in refused.err
+
+
 @pytest.mark.fault(
     "F33",
     injected="other data on resume",

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from automl_admm.cli.shared.named_classes import check_named_classes
 from automl_admm.cli.shared.param_types import DURATION
 from automl_admm.cli.shared.progress import command_progress
 from automl_admm.cli.shared.run_command import Loaded, Manner, conduct, load, ready
@@ -114,6 +115,7 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
         started_early(config.executor, config.n_jobs, may_fork=True) as server,
     ):
         loaded = _load(data, config, folder).with_portion(read_portion(config.portion))
+        check_named_classes(config, loaded.y, str(folder.path))
         config = replace(
             config,
             title=config.title if data is None else loaded.name,
