@@ -26,6 +26,7 @@ from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView
 from automl_admm.runs.finish.decision_summary import say_undecided
 from automl_admm.runs.finish.model_versions import behind_model
+from automl_admm.runs.session.model_run import say_earlier
 from automl_admm.store.output_files import write_output
 
 # With a backslash before it each of these signs is no markup.
@@ -48,6 +49,11 @@ def write_card(run: SavedRun, target: str) -> str:
     """Write the model card of a run, and return a line about it."""
     view = view_of(run)
     model = shipped_of(view)
+    if view.earlier_model:
+        raise StoreError(
+            f"{say_earlier(view.earlier_model)}, and a card would be of this session.",
+            hint="`automl-admm resume` goes on to a model of its own.",
+        )
     if model is None or view.manifest is None:
         raise StoreError(
             f"the run in '{view.folder.path}' has saved no model, so there is nothing to describe."

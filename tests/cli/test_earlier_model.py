@@ -106,6 +106,14 @@ def test_predict_says_whose_model_it_is(folder: Path, made: Path) -> None:
     assert f"warning: {EARLIER}" in told.err
 
 
+def test_a_model_card_is_refused_for_that_reason(folder: Path, tmp_path: Path) -> None:
+    refused = run("export", folder, "--to", f"modelcard:{tmp_path / 'card.md'}")
+    assert refused.code == 7
+    assert refused.err.startswith(f"error: {EARLIER}")
+    assert "`automl-admm resume` goes on to a model of its own" in refused.err
+    assert not (tmp_path / "card.md").exists()
+
+
 def test_verify_computes_the_certificate_of_the_model_again(made: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(made / "certified", tmp_path / "run"))
     told = run("verify", folder, made / "old.csv")
