@@ -10,7 +10,7 @@ from automl_admm.data.columns import column_kinds, has_gaps
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.ingest.applying import TakenIn, take_in
 from automl_admm.data.ingest.deciding import decide, plain_ingest
-from automl_admm.data.ingest.records import Ingest, read_ingest
+from automl_admm.data.ingest.records import Ingest, Reading, read_ingest
 from automl_admm.data.levels import count_levels
 from automl_admm.data.table_schema import Schema, schema_of
 from automl_admm.plugins.records import BuildContext, LearningTask
@@ -65,13 +65,24 @@ def check_deciding(ingest: Ingest, columns: Iterable[str]) -> None:
         if not reading.is_plain and not (reading.kind == "number" and name in reading.made):
             raise ConfigurationError(
                 f"no threshold can be by the column '{name}' ({reading.note}).",
-                hint=Remedy(
-                    "Read it as a category, {columns=NAME=category}, or leave out "
-                    "{group_thresholds}.",
-                    python="Read it as a category, columns={'NAME': 'category'}, or leave out "
-                    "group_thresholds.",
-                ),
+                hint=_way_to_decide_by(reading),
             )
+
+
+def _way_to_decide_by(reading: Reading) -> Remedy:
+    """Say what to do with a column that a model cannot decide by as it is read."""
+    if reading.kind != "category":
+        return Remedy(
+            "Read it as a category, {columns=NAME=category}, or leave out {group_thresholds}.",
+            python="Read it as a category, columns={'NAME': 'category'}, or leave out "
+            "group_thresholds.",
+        )
+    if reading.facts.get("of") in ("boolean", "number"):  # plain unless it is asked for levels
+        return Remedy(
+            f"Leave '{reading.name}' out of {{columns}}: its values are groups as they are; or "
+            "leave out {group_thresholds}."
+        )
+    return Remedy("Write it as text in the table, or leave out {group_thresholds}.")
 
 
 def schema_of_table(taken: TakenIn, y: Any, *more: Any) -> Schema:
