@@ -2,49 +2,35 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import peers_limits_tables
 import pytest
+from benchmark_runs import a_run, other_runs
 
 
 @pytest.fixture
-def other_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def made_up(tmp_path: Path) -> Iterator[None]:
     """Two settings that all have done, each later system better, the last one outside."""
+    systems = peers_limits_tables.SYSTEMS
+    values = {system: 9.0 if system == systems[-1] else 4.0 for system in systems}
     rows = [
-        {
-            "system": system,
-            "set": name,
-            "seed": 0,
-            "kind": "regression",
-            "limit": "size",
-            "budget": 60.0,
-            "fit_seconds": 50.0,
-            "load": 1.5,
-            "commit": "abc1234",
-            "exit_code": 0,
-            "scores": {"r2": 0.1 * place},
-            "limited": {
-                "bound": 5.0,
-                "value": 9.0 if system == peers_limits_tables.SYSTEMS[-1] else 4.0,
-                "allowed": 5.0,
-            },
-        }
+        a_run(
+            *(system, name),
+            limit="size",
+            scores={"r2": 0.1 * place},
+            limited={"bound": 5.0, "value": values[system], "allowed": 5.0},
+        )
         for name in ("a", "b")
-        for place, system in enumerate(peers_limits_tables.SYSTEMS)
+        for place, system in enumerate(systems)
     ]
     longer = [{**row, "budget": 300.0, "scores": {"r2": 0.9}} for row in rows]
-    file = tmp_path / "runs.jsonl"
-    file.write_text("\n".join(map(json.dumps, [*rows, *longer])), encoding="utf-8")
-    monkeypatch.setattr(peers_limits_tables, "FILE", file)
-    peers_limits_tables.runs.cache_clear()
-    yield
-    peers_limits_tables.runs.cache_clear()
+    with other_runs(peers_limits_tables, peers_limits_tables.runs, [*rows, *longer], tmp_path):
+        yield
 
 
-@pytest.mark.usefixtures("other_runs")
+@pytest.mark.usefixtures("made_up")
 def test_a_model_outside_its_limit_is_never_the_best() -> None:
     told = " ".join(peers_limits_tables.short().split())
     assert "of 2 settings" in told
@@ -53,7 +39,7 @@ def test_a_model_outside_its_limit_is_never_the_best() -> None:
     assert f"({last:.4f}, 9.00)" in peers_limits_tables.tables()
 
 
-@pytest.mark.usefixtures("other_runs")
+@pytest.mark.usefixtures("made_up")
 def test_the_protocol_counts_settings_and_names_commits() -> None:
     told = " ".join(peers_limits_tables.protocol().split())
     assert "2 settings, one split of each" in told
