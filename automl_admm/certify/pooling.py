@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.evidence import Estimate, Evidence, Fact, RankCorrelation, Weighted
+from automl_admm.core.evidence import Estimate, Evidence, Fact, RankCorrelation, Rate, Weighted
 
 # What these say of two lots says nothing of both.
 LONE = (Estimate, Weighted, RankCorrelation)
+NO_ROWS = Rate(0, 0)
 
 
 def pool(first: Evidence, second: Evidence) -> Evidence:
@@ -23,6 +24,9 @@ def pool(first: Evidence, second: Evidence) -> Evidence:
     >>> pool(Rate(1, 4), Rate(2, 4))
     Rate(events=3, trials=8, of='rows')
     """
+    # A group without rows has an empty rate, whatever is measured in the others.
+    if NO_ROWS in (first, second):
+        return second if first == NO_ROWS else first
     if type(first) is not type(second) or isinstance(first, LONE):
         raise ValueError(f"{type(second).__name__} does not add to {type(first).__name__}")
     if isinstance(first, Fact):

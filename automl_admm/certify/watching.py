@@ -66,7 +66,8 @@ class Watch:
         surely = anytime_bounds(pooled, alarm, self.look)
         alone = _bounds(lot, risk_at(self.look, alarm))
         recent = _is_outside(alone, limit)
-        if claimed is None:
+        # Such as a gap of one group alone: a range of it would say nothing.
+        if claimed is None or math.isnan(pooled.value):
             state = State.BROKEN if recent else State.UNKNOWN
             return Watched(
                 str(limit), lot.value, pooled.value, math.nan, math.nan, state, recent=recent

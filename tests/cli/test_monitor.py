@@ -49,7 +49,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         constraints=["fpr <= 0.3", "recall >= 0.6", "fpr_gap[town] <= 0.9"],
         scoring="balanced_accuracy",
         work_dir=folder / "RUN",
-    ).fit(rows[["age", "town"]], rows["buys"], sensitive_features=rows[["town"]])
+    ).fit(rows[["age", "town"]], rows["buys"])
     return folder
 
 
@@ -306,13 +306,6 @@ def test_python_warns_if_no_limit_can_be_tested(
     assert found.untested is not None
     turned.to_csv(tmp_path / "turned.csv", index=False)
     assert said in run("monitor", "RUN", "turned.csv").out
-
-
-def test_a_target_without_a_name_is_the_column_target(tmp_path: Path) -> None:
-    rows = people(300, 0)
-    fitted(tmp_path / "RUN", rows["buys"].to_numpy(), rows[["age", "town"]])
-    later = people(200, 1, wrong=1.0).rename(columns={"buys": "target"})
-    assert [one.state for one in monitor(tmp_path / "RUN", later).limits] == ["broken"]
 
 
 def test_limits_that_rows_do_not_tell_need_no_labels(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score
 
-from automl_admm import AutoMLClassifier
+from automl_admm import AutoMLClassifier, monitor
 
 SEARCH = {"grammar": "tiny", "executor": "inline", "random_state": 0, "cv": 2, "ensemble": False}
 
@@ -68,3 +68,15 @@ def test_a_sensitive_column_left_in_x_is_told() -> None:
     )
     with pytest.warns(UserWarning, match="has 'sex', as X has: pipelines learn from it"):
         search.fit(X, y, sensitive_features=X["sex"])
+
+
+def test_a_target_without_a_name_is_the_column_target(tmp_path: Path) -> None:
+    X, y = split(buyers(300, 0))
+    search = AutoMLClassifier(
+        max_evaluations=1, constraints=["recall >= 0.6"], work_dir=tmp_path / "run",
+        scoring="accuracy", **SEARCH,
+    )  # fmt: skip
+    search.fit(X, y.to_numpy())
+    turned = buyers(300, 1).rename(columns={"ok": "target"})
+    turned["target"] = np.where(turned["target"] == "yes", "no", "yes")
+    assert [one.state for one in monitor(tmp_path / "run", turned).limits] == ["broken"]

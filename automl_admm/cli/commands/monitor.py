@@ -93,6 +93,8 @@ def _tell(found: Monitored) -> None:
         say(f"warning: {rows_equal} rows of an earlier look.", err=True)
     for one in found.groups:
         say(f"warning: {one}.", err=True)
+    for one in found.not_counted:
+        say(f"warning: {one}.", err=True)
     if found.untested:
         say(found.untested)
     for limit in found.limits:
@@ -106,6 +108,8 @@ def _tell(found: Monitored) -> None:
 
 
 def _limit_line(one: Watched) -> str:
+    if math.isnan(one.pooled) and one.state is State.UNKNOWN:
+        return "the rows so far do not tell"
     here = "" if math.isnan(one.value) else f"{one.value:.4g} here, "
     value = f"{here}{one.pooled:.4g} in all"
     if one.state is State.UNKNOWN:

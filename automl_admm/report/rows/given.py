@@ -27,9 +27,9 @@ from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.model_file import rows_for_the_model
 from automl_admm.runs.saved.certified_run import CertifiedRun
+from automl_admm.runs.saved.groups_of_rows import limits_on_rows
 from automl_admm.runs.saved.labelled_rows import (
     MeasuredLimit,
-    comparable_limits,
     measured_limits,
     metric_of,
     open_run,
@@ -136,7 +136,7 @@ def read_given(folder: RunFolder, asked: RowsAsked) -> GivenRows:
     if not len(whole.y):
         raise DataError(f"{asked.title} has no rows.")
     origin, places = find_origin(run, whole, len(asked.frame), asked.source)
-    constraints = comparable_limits(run, whole) if run.settings["limits"] else ()
+    constraints = limits_on_rows(run, whole)
     if places is not None:
         whole, frame = whole.part(places), frame.iloc[places]
     frame, table = frame.reset_index(drop=True), _renumbered(whole)

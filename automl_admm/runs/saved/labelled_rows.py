@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm.constraints.dry_run import meet_data
-from automl_admm.constraints.groups import Grouping, check_columns
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.evaluations import ONE_CLASS
 from automl_admm.core.limits import Limit
@@ -25,8 +23,8 @@ from automl_admm.plugins.records import Constraint, LearningTask
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.finish.model_mark import tell_mark
 from automl_admm.runs.finish.model_versions import tell_versions
-from automl_admm.runs.prepare.set_aside import trial_rows
 from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside
+from automl_admm.runs.saved.groups_of_rows import limits_on_rows
 from automl_admm.runs.saved.row_origin import count_learned, find_origin
 from automl_admm.runs.session.model_run import read_run_of_model
 from automl_admm.store.run_folder import RunFolder
@@ -100,7 +98,7 @@ def evaluate_on(folder: RunFolder, frame: Any, data: str, place: Place = row_of)
         rates = {}
         if table.classes is not None and len(table.classes) == 2:
             rates = rates_of(table.y, decisions_of(answers, table), table.roles.weights)
-    limits = measured_limits(run, table)
+    limits = measured_limits(run, table, limits_on_rows(run, table))
     origin, _ = find_origin(run, table, len(table.y), None)
     return OnLabelledRows(
         rows=len(table.y),
@@ -152,13 +150,11 @@ def metric_of(run: CertifiedRun, table: Table) -> Metric:
 
 
 def measured_limits(
-    run: CertifiedRun, table: Table, constraints: Sequence[Constraint] | None = None
+    run: CertifiedRun, table: Table, constraints: Sequence[Constraint]
 ) -> tuple[MeasuredLimit, ...]:
     """Measure the limits of a run on labelled rows; those not among `constraints` have no value."""
     if not run.settings["limits"]:
         return ()
-    if constraints is None:
-        constraints = run.constraints(table)
     said, names = run.manifest.get("constraints", {}), [str(one.limit) for one in constraints]
     seen = dict(zip(names, run.evidence(table, constraints), strict=True))
     values = {name: float(evidence.value) for name, evidence in seen.items()}
@@ -167,16 +163,3 @@ def measured_limits(
         MeasuredLimit(limit, values.get(str(limit), math.nan), said.get(str(limit)), only)
         for limit in (one.limit for one in run.limits())
     )
-
-
-def comparable_limits(run: CertifiedRun, table: Table) -> tuple[Constraint, ...]:
-    """Return the limits of a run, without those that compare groups if all rows are in one."""
-    known = tuple(one for one in run.limits() if not _has_one_group(one, table))
-    return meet_data(known, trial_rows(table))
-
-
-def _has_one_group(constraint: Constraint, table: Table) -> bool:
-    if not isinstance(constraint.groups, Grouping):
-        return False
-    check_columns(constraint.groups.columns, table.sensitive, constraint.limit.name)
-    return len(set(constraint.groups(table.sensitive))) == 1

@@ -22,21 +22,19 @@ import numpy as np
 from automl_admm.certify.bounds.anytime import risk_at
 from automl_admm.certify.pooling import pool
 from automl_admm.certify.watching import State, Watch, Watched
-from automl_admm.constraints.dry_run import meet_data
 from automl_admm.core.errors import ConfigurationError, DataError, StoreError
 from automl_admm.core.evidence import Evidence
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.drift import Shift, Summary, alarms, compare, summarize
-from automl_admm.data.independent_rows import independent_rows, largest_total
 from automl_admm.execution.evidence_files import decode_evidence, encode_evidence
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.build import predict_scores
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.finish.model_file import rows_for_the_model
-from automl_admm.runs.prepare.set_aside import trial_rows
 from automl_admm.runs.provenance import hash_table
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.labelled_rows import open_run
+from automl_admm.runs.saved.look_evidence import LookEvidence, evidence_of_look
 from automl_admm.runs.saved.row_origin import (
     ALL,
     LEARNED,
@@ -49,6 +47,7 @@ from automl_admm.store.run_folder import RunFolder, write_json
 
 SCHEMA = 1
 PREDICTION = "the prediction"
+NOTHING = LookEvidence({}, {})
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,8 @@ class Monitored:
     `doubt` is a sentence if the model learned, or may have learned, from some of the rows. `groups`
     tells groups that are new, or not among the rows. `untested` says
     why limits on decisions and the like were not tested; `anew` is a sentence if earlier looks or
-    their reference were at another model, and count no more.
+    their reference were at another model, and count no more. `not_counted` names limits without
+    these rows, or without those of an earlier look.
     """
 
     look: int
@@ -75,6 +75,7 @@ class Monitored:
     groups: tuple[str, ...] = ()
     untested: str | None = None
     anew: str | None = None
+    not_counted: tuple[str, ...] = ()
 
     @property
     def broken(self) -> tuple[Watched, ...]:
@@ -106,6 +107,10 @@ class _Look:
     model: str
     hashes: Counter[int]
     evidence: Mapping[str, Evidence]
+
+    def leaves_out(self, name: str) -> bool:
+        """Return True if it had labelled rows, and kept nothing of a limit."""
+        return bool(self.hashes) and name not in self.evidence
 
 
 def monitor(
@@ -158,7 +163,8 @@ class _Watched:
         hashes = Counter(map(int, hash_table(table))) if table is not None else Counter()
         self._refuse_again(hashes)
         learned, doubt = (None, None) if table is None else self._learned(table)
-        lots = {} if table is None else dict(self._evidence(table))
+        seen = NOTHING if table is None else evidence_of_look(self.run, table, self.number)
+        lots = seen.by_limit
         pooled = {name: self._pooled(name, lot) for name, lot in lots.items()}
         watch = Watch(self.risk, self.number, len(lots))
         judged = tuple(
@@ -184,6 +190,7 @@ class _Watched:
             groups=() if table is None else self.run.other_groups(table),
             untested=self._untested(target) if table is None else None,
             anew=_say_anew(self, is_others=is_others),
+            not_counted=tuple(self._not_counted(seen)),
         )
         self._write(found, hashes, lots)
         return found
@@ -222,19 +229,15 @@ class _Watched:
                     "is not so.",
                 )
 
-    def _evidence(self, table: Table) -> Iterator[tuple[str, Evidence]]:
-        """Yield the evidence of each limit on rows; these rows may not tell of some."""
-        seed, largest = int(self.run.settings["seed"]), largest_total(table.roles)
-        tested = independent_rows(table.roles, largest, seed + self.number)
-        for limit in self.run.limits():
-            if limit.kind == "measured":
-                continue
-            try:
-                (known,) = meet_data((limit,), trial_rows(table), {})
-                (found,) = self.run.evidence(table, (known,), tested)
-            except DataError:  # such as one group alone, or no row of a class
-                continue
-            yield str(limit.limit), found
+    def _not_counted(self, seen: LookEvidence) -> Iterator[str]:
+        """Name limits without evidence in these rows, or in those of an earlier look."""
+        for name, reason in seen.untold.items():
+            yield f"{name}: not tested, as {reason.rstrip('.')}"
+        for name in seen.by_limit:
+            without = [f"{look.number}" for look in self.same if look.leaves_out(name)]
+            if without:
+                looks = f"look{'s' if len(without) > 1 else ''} {', '.join(without)}"
+                yield f"{name}: 'in all' is without {looks}, of which no measurement was kept"
 
     def _pooled(self, name: str, lot: Evidence) -> Evidence:
         """Return the evidence of all looks; of this one where they do not add up."""

@@ -1,0 +1,127 @@
+"""Later rows that lack a group count all the same, and no gap is said to hold for want of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm import AutoMLClassifier, AutoMLRegressor, load, monitor
+
+SEARCH = {"grammar": "tiny", "max_evaluations": 1, "executor": "inline", "random_state": 0}
+LIMITS = ["min_accuracy[site] >= 0.7", "max_fpr[site] <= 0.3", "error_gap[site] <= 0.3"]
+
+
+def rows(count: int, seed: int, sites: str = "ab", *, turned: bool = False) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=count)
+    positive = (x + 0.3 * rng.normal(size=count) > 0) ^ turned
+    site = rng.choice(list(sites), count)
+    return pd.DataFrame({"x": x, "site": site, "buys": np.where(positive, "yes", "no")})
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made") / "RUN"
+    table = rows(400, 0)
+    search = AutoMLClassifier(constraints=LIMITS, scoring="accuracy", work_dir=folder, **SEARCH)
+    search.fit(table[["x", "site"]], table["buys"])
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "RUN"))
+
+
+def by_hand(folder: Path, table: pd.DataFrame) -> dict[str, float]:
+    """Return the values of the limits, by numpy alone."""
+    said = load(folder).predict(table[["x", "site"]])
+    right, negative = said == table["buys"], table["buys"] == "no"
+    accuracy = right.groupby(table["site"]).mean()
+    called = pd.Series(said == "yes", index=table.index)[negative]
+    rates = called.groupby(table["site"][negative]).mean()
+    gap = (1 - accuracy).max() - (1 - accuracy).min()
+    return dict(zip(LIMITS, (accuracy.min(), rates.max(), gap), strict=True))
+
+
+def test_rows_of_one_group_alone_count_in_all_later_looks(folder: Path) -> None:
+    looks = [rows(300, 1), rows(300, 2, "a", turned=True), rows(300, 3)]
+    found = [monitor(folder, look) for look in looks]
+    alone = {one.limit: one for one in found[1].limits}
+    assert list(alone) == LIMITS
+    assert [alone[name].state for name in LIMITS[:2]] == ["broken", "broken"]
+    assert np.isnan(alone[LIMITS[2]].value)  # a gap of one group
+    told = {one.limit: one.pooled for one in found[2].limits}
+    assert told == pytest.approx(by_hand(folder, pd.concat(looks, ignore_index=True)))
+    assert not any(look.not_counted for look in found)
+
+
+def test_one_file_for_each_group_is_tested_as_both_in_one(folder: Path) -> None:
+    first = monitor(folder, rows(300, 1, "a"))
+    (gap,) = [one for one in first.limits if one.limit == LIMITS[2]]
+    assert gap.state == "no bound"
+    second = monitor(folder, rows(300, 2, "b"))
+    both = pd.concat([rows(300, 1, "a"), rows(300, 2, "b")], ignore_index=True)
+    assert {one.limit: one.pooled for one in second.limits} == pytest.approx(by_hand(folder, both))
+
+
+def test_the_command_says_what_the_rows_do_not_tell(folder: Path, run: Any) -> None:
+    rows(300, 1, "a").to_csv("a.csv", index=False)
+    done = run("monitor", folder, "a.csv")
+    assert "limit error_gap[site] <= 0.3: the rows so far do not tell" in done.out
+    assert "no row is of the group 'b'" in done.err
+    done = run("evaluate", folder, "a.csv")
+    assert done.code == 0
+    assert "these rows do not tell" in done.out.splitlines()[-1]
+    values = {one["limit"]: one["value"] for one in evaluated(run, folder, "a.csv")}
+    expected = by_hand(folder, rows(300, 1, "a"))
+    assert values[LIMITS[0]] == pytest.approx(expected[LIMITS[0]])
+    assert values[LIMITS[1]] == pytest.approx(expected[LIMITS[1]])
+    assert values[LIMITS[2]] is None
+
+
+def evaluated(run: Any, folder: Path, table: str) -> list[dict[str, Any]]:
+    done = run("evaluate", folder, table, "--json")
+    found: list[dict[str, Any]] = json.loads(done.out)["constraints"]
+    return found
+
+
+def test_a_look_of_an_older_version_without_a_limit_is_told(folder: Path) -> None:
+    """They kept nothing of a limit where one group was missing: those rows are not in all."""
+    monitor(folder, rows(300, 1))
+    monitor(folder, rows(300, 2, "a"))
+    path = folder / "monitoring" / "look-0002.json"
+    content = json.loads(path.read_text())
+    content["evidence"] = {}
+    path.write_text(json.dumps(content))
+    told = monitor(folder, rows(300, 3)).not_counted
+    assert told[0] == (f"{LIMITS[0]}: 'in all' is without look 2, of which no measurement was kept")
+
+
+def test_errors_of_one_group_alone_count_too(tmp_path: Path) -> None:
+    def people(seed: int, site: str, off: float = 0.0) -> pd.DataFrame:
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=300)
+        y = 3 * x + rng.normal(size=300) + off
+        return pd.DataFrame({"x": x, "site": rng.choice(list(site), 300), "y": y})
+
+    table = people(0, "ab")
+    search = AutoMLRegressor(
+        constraints=["max_mae[site] <= 5", "mae_gap[site] <= 20"],
+        work_dir=tmp_path / "RUN",
+        **SEARCH,
+    )
+    search.fit(table[["x", "site"]], table["y"])
+    found = monitor(tmp_path / "RUN", people(1, "a", 50.0))
+    assert [one.state for one in found.limits] == ["broken", "no bound"]
+    both = [people(1, "a", 50.0), people(2, "b", 50.0)]
+    later = pd.concat(both, ignore_index=True)
+    errors = (search.predict(later[["x", "site"]]) - later["y"]).abs().groupby(later["site"]).mean()
+    pooled = [one.pooled for one in monitor(tmp_path / "RUN", both[1]).limits]
+    assert pooled == pytest.approx([errors.max(), errors.max() - errors.min()])
