@@ -44,7 +44,7 @@ from automl_admm.plugins.registry import Registry
 # The worst class, whatever is compared in it; and the mean over classes, which may be compared.
 WORST: tuple[Literal["min", "max"], ...] = ("min", "max")
 MACRO: Joining = "macro"
-NUMBER = re.compile(r"\d+(\.\d+)?")
+NUMBER = re.compile(r"\d+(\.\d+)?([eE]-?\d+)?")
 Measures = Registry[ConstraintPlugin]
 OF_CLASSES = frozenset({"classes", "two classes", "class pair"})
 

@@ -142,3 +142,18 @@ def test_of_a_share_of_decisions_the_best_model_is_not_the_right_one(
     told = json.loads(done.out)["limits"]
     assert [one["is_provable"] for one in told] == [True, True, True]
     assert told[0]["best"] < 0.06
+
+
+@pytest.mark.parametrize("limit", ["mae <= 4", "rmse <= 4", "bias <= 4", "r2 >= 0.1"])
+def test_a_quantity_without_a_largest_error_may_be_certified_as_approximate(
+    run: Any, people: Path, limit: str
+) -> None:
+    """The errors of a model without any are all alike, and tell no spread."""
+    del people
+    words = (*CERTIFY, "--json", "--constraint", limit)
+    done = run("fit", "people.csv", "--target", "age", "--task", "regression", *words)
+    assert done.code == 0, done.err
+    (told,) = json.loads(done.out)["limits"]
+    assert told["is_provable"] is True
+    assert told["is_approximate"] is True
+    assert told["best"] == pytest.approx(1.0 if "r2" in limit else 0.0, abs=0.01)

@@ -9,7 +9,11 @@ from typing import Any
 from automl_admm.certify.walk.looks import Look
 from automl_admm.certify.walk.verdicts import Finding, judge_in
 from automl_admm.constraints.dry_run import TrialRows
-from automl_admm.constraints.expected_evidence import imagine_one_class, imagine_perfect
+from automl_admm.constraints.expected_evidence import (
+    imagine_nearly_perfect,
+    imagine_one_class,
+    imagine_perfect,
+)
 from automl_admm.core.evidence import Evidence
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import Constraint
@@ -55,6 +59,8 @@ def _best(constraint: Constraint, perfect: Evidence, rows: TrialRows, look: Look
     limit, seen = constraint.limit, [perfect]
     if constraint.uses_decisions:
         seen += [one for one in imagine_one_class(constraint, rows) if one is not None]
+    if not rows.classes and (tiny := imagine_nearly_perfect(constraint, rows)) is not None:
+        seen.append(tiny)
     found = [judge_in(look, one, limit) for one in seen]
     known = [one for one in found if math.isfinite(one.bound)] or found[:1]
     return min(known, key=lambda one: limit.turned(one.bound))

@@ -125,6 +125,7 @@ def test_gaps_and_ratios_between_groups_come_with_each() -> None:
     ("text", "limit"),
     [
         ("errors_above_2.5 <= 5 %", Limit("errors_above_2.5", 0.05, extreme=0.0)),
+        ("errors_above_2.5e-9 <= 5 %", Limit("errors_above_2.5e-9", 0.05, extreme=0.0)),
         ("r2_to_10 >= 0.5", Limit("r2_to_10", 0.5, at_least=True, extreme=1.0)),
         ("bias_to_2 >= -0.5", Limit("bias_to_2", -0.5, at_least=True, extreme=2.0)),
         ("bias <= 0.5", Limit("bias", 0.5)),
