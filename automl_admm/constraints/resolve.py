@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -133,7 +134,7 @@ class _Comparing:
     def _is_numbered(self, name: str) -> bool:
         """Return True if the name is that of a numbered constraint and a number after it."""
         base, _, number = name.rpartition("_")
-        is_number = NUMBER.fullmatch(number) is not None
+        is_number = NUMBER.fullmatch(number) is not None and math.isfinite(float(number))
         return is_number and base in self.measures and self.measures.get(base).numbered is not None
 
     def _of_number(self, name: str) -> ConstraintPlugin:

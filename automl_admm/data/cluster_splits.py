@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -99,6 +100,24 @@ class Clustered:
         together = self.counts[:, few].sum(axis=1, keepdims=True)
         return np.hstack([self.counts[:, ~few], together, self.by_class])
 
+    def complete(self, part: Rows, shares: Sequence[float]) -> None:
+        """Move a small group to each part without a row of a stratum that is due one there.
+
+        Such a part could not be measured: a large group fills it, and its rows are of few strata.
+        """
+        if self.counts is self.by_class:
+            return
+        total = self.counts[self.free].sum(axis=0)
+        for stratum in np.argsort(total, kind="stable"):
+            holders = self.free[self.counts[self.free, stratum] > 0]
+            for number in np.flatnonzero(np.asarray(shares) * total[stratum] >= 1):
+                others = Counter(part[holders].tolist())
+                if others[number]:
+                    continue
+                spare = [one for one in holders if others[part[one]] > 1]
+                if spare:
+                    part[self.smallest(spare)] = number
+
     def smallest(self, groups: Any) -> int:
         """Return the one of these groups with the fewest rows."""
         sizes = self.counts.sum(axis=1)
@@ -136,7 +155,9 @@ def cluster_folds(grouped: Clustered, count: int, seed: int) -> tuple[tuple[Rows
                 python=f"{fewer} out {{groups}}.",
             ),
         )
-    part = grouped.deal([1 / count] * count, seed)
+    shares = [1 / count] * count
+    part = grouped.deal(shares, seed)
+    grouped.complete(part, shares)
     for number in range(count):
         _fill(part, grouped, number)
     if grouped.by_class.shape[1] > 1:
@@ -152,7 +173,9 @@ def cluster_holdout(grouped: Clustered, fraction: float, seed: int) -> tuple[Row
             f"{say_count(len(grouped.counts), 'group')} cannot be parted: none can be held out.",
             hint=Remedy("Every group is on one side. Leave out {groups}, or give more of them."),
         )
-    part = grouped.deal([1 - fraction, fraction], seed)
+    shares = [1 - fraction, fraction]
+    part = grouped.deal(shares, seed)
+    grouped.complete(part, shares)
     grouped.spread(part, [1], 2)
     for number in (1,) if grouped.fixed.any() else (0, 1):
         _fill(part, grouped, number)

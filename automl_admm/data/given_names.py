@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, count
 from typing import Any
 
 from automl_admm.core.errors import DataError
@@ -37,9 +38,10 @@ def name_of_target(y: Any, X: Any, sensitive: Any, columns: RoleColumns) -> str 
 
 
 def with_own_names(columns: RoleColumns, y: Any, X: Any, sensitive: Any) -> RoleColumns:
-    """Rename weights, groups or times where a column with other values has their name.
+    """Rename weights, groups or times where a column that says something else has their name.
 
-    A sensitive column is named by limits, and cannot be renamed: it may not have the name of y.
+    A column of another type may say the same: the dates of a time in text. A sensitive column is
+    named by limits, and cannot be renamed: it may not have the name of y.
     """
     known, named = {**_by_name(X), **_by_name(sensitive)}, name_given(y)
     target = _column(y)
@@ -48,19 +50,15 @@ def with_own_names(columns: RoleColumns, y: Any, X: Any, sensitive: Any) -> Role
             f"'{named}' is the name of y, and of a column of sensitive_features with other values.",
             hint="Rename one.",
         )
-    known |= {} if named is None else {named: target}
     renamed = {}
     for role, column in columns.known().items():
-        name, own = str(column.name), NAMES[role]
-        if not _is_another(known, name, column):
-            known[name] = column
-            continue
-        if own == name or _is_another(known, own, column):
-            raise DataError(
-                f"another column is called '{own}', as are {own} without a name of their own.",
-                hint=f"Name them: give a pandas.Series(…, name='NAME') as {own}.",
-            )
-        known[own] = renamed[role] = column.rename(own)
+        own = NAMES[role]
+        names = chain([str(column.name), own], (f"{own}_{number}" for number in count(2)))
+        free = (one for one in names if one != named)
+        name = next(one for one in free if one not in known or _says_same(role, known[one], column))
+        known[name] = column
+        if name != str(column.name):
+            renamed[role] = column.rename(name)
     return replace(columns, **renamed)
 
 
@@ -71,11 +69,13 @@ def tell_other_orders(X: Any, given: Mapping[str, Any]) -> Iterator[str]:
         other = _index_of(values)
         if index is None or other is None or len(other) != len(index):
             continue
+        if other.nlevels != index.nlevels:
+            continue
         if not other.equals(index) and other.isin(index).all():
             yield (
                 f"{what} has the rows of X in another order, by its index, and rows go by their "
-                f"position. Give {what}.loc[X.index], or {what}.to_numpy() if the positions are "
-                "right."
+                f"position. Give {what}.loc[X.index], or {what}.set_axis(X.index) if the positions "
+                "are right."
             )
 
 
@@ -100,6 +100,22 @@ def _column(y: Any) -> Any:
 def _by_name(frame: Any) -> dict[str, Any]:
     names = list(map(str, getattr(frame, "columns", ())))
     return {name: frame.iloc[:, place] for place, name in enumerate(names)}
+
+
+def _says_same(role: str, one: Any, other: Any) -> bool:
+    """Return True if two columns have the same cells, or the same but for their type.
+
+    So a file that has one of them can be read for the other: `5` for '5', text for its date.
+    """
+    import pandas as pd
+
+    if len(one) != len(other):
+        return False
+    pairs = [(one, other), tuple(column.astype(str) for column in (one, other))]
+    if role == "time":
+        times = {"errors": "coerce", "utc": True, "format": "ISO8601"}
+        pairs.append(tuple(pd.to_datetime(column.astype(str), **times) for column in (one, other)))
+    return any(are_alike(*pair) and not pair[0].isna().any() for pair in pairs)
 
 
 def _is_another(known: Mapping[str, Any], name: str, column: Any) -> bool:

@@ -76,6 +76,8 @@ def _named(names: Sequence[str]) -> str:
 
 def are_alike(one: Any, other: Any) -> bool:
     """Return True if two columns have the same cells, whatever their types."""
+    if len(one) != len(other):
+        return False
     values, others = (column.astype(object).reset_index(drop=True) for column in (one, other))
     return bool(((values == others) | (values.isna() & others.isna())).all())
 

@@ -59,6 +59,7 @@ LIMIT = record(
     {"name": text, "bound": number, "at_least": flag},
     {
         "by_threshold": flag,
+        "of_baseline": nullable(real),
         "confidence": SHARE,
         "groups": list_of(text),
         "left_out": list_of(text),

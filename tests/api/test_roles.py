@@ -141,7 +141,10 @@ def test_a_regression_takes_them_too():
 def test_weights_of_a_frame_with_another_index_are_by_place():
     frame = pd.DataFrame(X, columns=list("abc"), index=np.arange(160)[::-1])
     weights = pd.Series(WEIGHTS, name="w")
-    by_frame = search().fit(frame, Y, sample_weight=weights)
+    with pytest.warns(
+        UserWarning, match="sample_weight has the rows of X in another order, by its"
+    ):
+        by_frame = search().fit(frame, Y, sample_weight=weights)
     assert outcome(by_frame) == outcome(search().fit(frame, Y, sample_weight=WEIGHTS))
     assert roc_auc_score(Y, by_frame.predict_proba(frame)[:, 1]) > 0.6
 

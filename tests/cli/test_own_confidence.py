@@ -44,7 +44,7 @@ def test_it_goes_from_the_text_to_every_later_command(
     assert "rows set aside to certify the limits at 90 %" in done.err
     assert "of them at a confidence of their own: fpr <= 0.3 @ 0.99" in done.err
     assert "the search aims at fpr <= 0." in done.err
-    moved = {"at_least": False, "by_threshold": True}
+    moved = {"at_least": False, "by_threshold": True, "of_baseline": None}
     assert content("out/run.json")["settings"]["limits"] == [
         {**moved, "name": "fpr", "bound": 0.3, "confidence": 0.99},
         {**moved, "name": "fnr", "bound": 0.4},

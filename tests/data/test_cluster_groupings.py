@@ -56,3 +56,20 @@ def test_a_group_with_a_row_for_each_part_is_measured_in_each(groupings):
                 # Within each class: so twice as many, and what whole groups take from the rest.
                 expected = set(values[counts * 0.2 > 3])
                 assert expected <= set(names[part])
+
+
+@pytest.mark.parametrize("share", [0.3, 0.4])
+def test_a_large_group_takes_the_place_of_no_other_value(share: float) -> None:
+    """Its part is full of its own rows, and has to have those of other regions all the same."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        sites = np.where(rng.random(1000) < share, 0, rng.integers(0, 100, 1000))
+        sites = np.unique(sites, return_inverse=True)[1]
+        region = rng.choice(list("nswe"), 100)[sites]
+        groupings = [region, rng.choice(list("fm"), 1000), rng.choice(list("ymo"), 1000)]
+        y = rng.integers(0, 2, 1000)
+        roles = Roles(clusters=sites, hashes=np.zeros(1000, dtype=np.uint64))
+        for _, valid in make_splits(y, "classification", 4, seed, groupings, roles):
+            for names in groupings:
+                kinds = set(zip(names, y, strict=True))
+                assert set(zip(names[valid], y[valid], strict=True)) == kinds

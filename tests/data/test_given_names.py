@@ -42,11 +42,25 @@ def test_a_group_computed_from_the_target_or_a_sensitive_column_has_another_name
         assert with_own_names(roles(group=given), Y, X, sex).names() == {"group": "groups"}
 
 
-def test_a_name_that_is_taken_in_all_ways_is_refused() -> None:
+def test_a_name_that_is_taken_has_a_number() -> None:
     taken = X.rename(columns={"town": "sample_weight"})
     for weight in (1 / X["amount"], [1, 2, 3]):
-        with pytest.raises(DataError, match="another column is called 'sample_weight'"):
-            with_own_names(roles(weight), Y, taken, None)
+        columns = with_own_names(roles(weight), Y, taken, None)
+        assert columns.names() == {"weight": "sample_weight_2"}
+
+
+def test_another_type_of_the_same_is_no_other_column() -> None:
+    frame = pd.DataFrame({"day": ["2020-01-02", "2020-01-01", "2020-02-01"], "id": [5, 7, 5]})
+    given = columns_given(Y, None, frame["id"].astype(str), pd.to_datetime(frame["day"]))
+    assert with_own_names(given, Y, frame, None).names() == {"group": "id", "time": "day"}
+    later = pd.to_datetime(frame["day"]) + pd.Timedelta("1D")
+    others = with_own_names(columns_given(Y, None, frame["id"] // 6, later), Y, frame, None)
+    assert others.names() == {"group": "groups", "time": "time"}
+
+
+def test_a_weight_of_other_rows_is_left_to_those_who_count_them() -> None:
+    columns = columns_given(Y, pd.Series([1.0, 2.0, 4.0], name="amount"), None, None)
+    assert with_own_names(columns, Y, X.iloc[:2], None).names() == {"weight": "sample_weight"}
 
 
 def test_a_sensitive_column_may_not_have_the_name_of_y() -> None:
@@ -97,3 +111,5 @@ def test_an_index_in_another_order_is_told() -> None:
     assert not [*tell_other_orders(X, {"y": Y.set_axis([7, 8, 9]), "groups": Y.iloc[:2]})]
     assert not [*tell_other_orders(X.set_axis([0, 0, 1]), {"y": shuffled})]
     assert not [*tell_other_orders(np.zeros((3, 2)), {"y": shuffled})]
+    levels = pd.MultiIndex.from_product([[0], [0, 1, 2]])
+    assert not [*tell_other_orders(X, {"y": Y.set_axis(levels)})]

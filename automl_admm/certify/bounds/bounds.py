@@ -71,8 +71,8 @@ def exact_bounds(evidence: Evidence, risk: float) -> Bounds | None:
 def approximate_bounds(evidence: Evidence, risk: float) -> Bounds | None:
     """Return approximate bounds for rankings, R², unbounded values and their compositions.
 
-    DeLong's are for rankings, Hall's for the others. For a rate, or with a largest value stated,
-    the exact bounds are the only ones: there and for all else it is None.
+    DeLong's are for rankings, Hall's for the others. For a rate or a mean with known ends the exact
+    bounds are tight enough to be the only ones: there and for all else it is None.
     """
     if math.isnan(evidence.value):
         return None
@@ -155,9 +155,9 @@ def _calibration(evidence: Calibration, risk: float) -> Bounds | None:
 
 
 def _skewed(evidence: Mean | RootMeanSquare | Explained, risk: float) -> Bounds | None:
-    """Return Hall's bounds; None where a largest value is stated, or with few rows."""
+    """Return Hall's bounds; None for a mean or a mean square with known ends, or with few rows."""
     ends: tuple[float, float] | None = None
-    if isinstance(evidence, Explained) and math.isinf(evidence.largest):
+    if isinstance(evidence, Explained):
         ends = errors.approximate_explained_bounds(evidence, risk)
     elif isinstance(evidence, RootMeanSquare) and math.isinf(evidence.largest):
         ends = errors.approximate_root_bounds(evidence, risk)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from automl_admm.core.errors import NoSuccessError, Remedy
+from automl_admm.core.errors import ConfigurationError, NoSuccessError, Remedy
 from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.results import EvaluationResult
@@ -41,18 +42,33 @@ def fix_bounds(
 
 
 def keep_bounds(
-    constraints: tuple[Constraint, ...], bounds: Mapping[tuple[str, bool], float]
+    constraints: tuple[Constraint, ...], items: Sequence[Mapping[str, Any]]
 ) -> tuple[Constraint, ...]:
-    """Give relative limits the numbers of an earlier session, if it had them.
+    """Give relative limits the numbers of an earlier session, whose limits are `items`.
 
-    `bounds` are by the name of a limit and its side.
+    With another factor it is another number of the same baseline.
     """
+    known = {(item["name"], item["at_least"]): item for item in items}
     return tuple(
-        replace(c, limit=replace(c.limit, bound=bounds[side]))
-        if c.of_baseline is not None and (side := (c.limit.name, c.limit.at_least)) in bounds
-        else c
-        for c in constraints
+        _kept(one, known[side])
+        if one.of_baseline is not None and (side := (one.limit.name, one.limit.at_least)) in known
+        else one
+        for one in constraints
     )
+
+
+def _kept(constraint: Constraint, item: Mapping[str, Any]) -> Constraint:
+    """Return a relative limit at the baseline of an item; older versions noted no factors."""
+    factor, before = constraint.of_baseline, item.get("of_baseline", constraint.of_baseline)
+    if factor == before:
+        return replace(constraint, limit=replace(constraint.limit, bound=item["bound"]))
+    if not before:
+        raise ConfigurationError(
+            f"the baseline of '{constraint.limit.name}' is not known: the run began with the "
+            f"number {item['bound']:g}.",
+            hint="Give a number, or begin a new run.",
+        )
+    return _fixed(constraint, item["bound"] / before)
 
 
 def _fixed(constraint: Constraint, value: float) -> Constraint:

@@ -233,7 +233,10 @@ class _Watched:
         """Name limits without evidence in these rows, or in those of an earlier look."""
         for name, reason in seen.untold.items():
             yield f"{name}: not tested, as {reason.rstrip('.')}"
-        for name in seen.by_limit:
+        for name, lot in seen.by_limit.items():
+            if any(name in look.evidence for look in self.same) and self._pooled(name, lot) is lot:
+                yield f"{name}: 'in all' is of this look alone, as several do not add up"
+                continue
             without = [f"{look.number}" for look in self.same if look.leaves_out(name)]
             if without:
                 looks = f"look{'s' if len(without) > 1 else ''} {', '.join(without)}"

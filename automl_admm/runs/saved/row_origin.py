@@ -186,8 +186,8 @@ def warn_of(origin: Origin) -> str | None:
         )
     if origin.kind == ALL:
         return (
-            "The labelled rows are the run's own in another order, and the model learned from most "
-            "of them: their numbers are too good."
+            "The labelled rows are the run's own, in another order or parted by an older version, "
+            "and the model learned from most of them: their numbers are too good."
         )
     if origin.known:
         return f"{origin.known} of the labelled rows equal rows that the model learned from."

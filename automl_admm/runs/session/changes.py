@@ -16,8 +16,7 @@ from automl_admm.core.messages import say_count
 from automl_admm.core.ranking import rank
 from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.core.structure.pipeline_space import PipelineSpace
-from automl_admm.data.columns import UNNAMED_TARGET
-from automl_admm.data.row_roles import NAMES
+from automl_admm.data.row_roles import NAMES as ROLE_NAMES
 from automl_admm.grammar.text.matcher import parse
 from automl_admm.runs.options import OPTIONS
 from automl_admm.runs.provenance import add_sums
@@ -40,7 +39,7 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
 # The sums of the rows that a search sees, and of those that are kept from it.
 SUMS = ("rows_sum", "held_out_rows_sum")
 # The target, the sensitive columns and those with a role are chosen with the data.
-MEASURED = ("target", "sensitive", *NAMES, *DEFAULTS)
+MEASURED = ("target", "sensitive", *ROLE_NAMES, *DEFAULTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +71,7 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
         f"{name}: {_shown(was.get(name))} → {_shown(is_now.get(name))}"
         for name in MEASURED
         if was.get(name) != is_now.get(name)
-        # Older versions gave a target without a name none.
-        and (name, was.get(name), is_now.get(name)) != ("target", None, UNNAMED_TARGET)
+        and not _is_named_since(name, was.get(name), is_now.get(name))
     ]
     limits = _limits(was["limits"], is_now["limits"])
     brought = other_versions(before.get(BROUGHT, {}), now.get(BROUGHT, {}))
@@ -89,10 +87,21 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
     )
 
 
+def _is_named_since(setting: str, was: Any, is_now: Any) -> bool:
+    """Return True for what older versions named otherwise: the data say if it is another column.
+
+    A target had no name if it was no series, and a weight that of the column it was computed from.
+    """
+    if setting == "target":
+        return not was
+    return setting in ROLE_NAMES and was is not None and is_now == ROLE_NAMES[setting]
+
+
 def _data(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     if _has_other_split(was, now):
         told = "the same rows, but others of them are kept from the search"
-        return [f"data: {told}, as for limits on other groups or for rows in another order"]
+        why = "as for limits on other groups, for rows in another order or by an older version"
+        return [f"data: {told}, {why}"]
     shapes = [
         f"{say_count(side['rows'], 'row')}, {say_count(side['columns'], 'column')}"
         for side in (was, now)
@@ -141,7 +150,7 @@ def _splits(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     if seeds[0] != seeds[1]:
         return [f"folds: seed {seeds[0]} → seed {seeds[1]}"]
     settings = now["settings"]
-    by = [*settings["sensitive"], *(settings[name] for name in NAMES if settings.get(name))]
+    by = [*settings["sensitive"], *(settings[name] for name in ROLE_NAMES if settings.get(name))]
     values = f"other values of {', '.join(map(str, by))} or " if by else ""
     return [f"folds: other rows in them, as of {values}a splitter without a random_state"]
 

@@ -122,9 +122,8 @@ def _kept_informed(session: Session) -> Iterator[Session]:
 
 def _with_known_bounds(prepared: Preparation, before: dict[str, Any]) -> Preparation:
     """Keep the numbers of limits relative to a baseline as they were at the start of the search."""
-    known = before["settings"]["limits"]
-    bounds = {(item["name"], item["at_least"]): item["bound"] for item in known}
-    return aim_again(prepared, keep_bounds(prepared.constraints, bounds))
+    kept = keep_bounds(prepared.constraints, before["settings"]["limits"])
+    return aim_again(prepared, kept)
 
 
 def _changes(prepared: Preparation, before: dict[str, Any], folder: RunFolder) -> Changes:

@@ -14,10 +14,11 @@ from automl_admm.plugins.records import Constraint
 
 
 def write_limit(constraint: Constraint) -> dict[str, Any]:
-    """Return a limit as an item of `run.json`, with the groups that it compares."""
+    """Return a limit as an item of `run.json`, with its groups and its factor of a baseline."""
     limit, function = constraint.limit, constraint.function
     item: dict[str, Any] = {"name": limit.name, "bound": limit.bound, "at_least": limit.at_least}
     item["by_threshold"] = moves(constraint)
+    item["of_baseline"] = constraint.of_baseline
     if limit.confidence is not None:
         item["confidence"] = limit.confidence
     if isinstance(function, Grouped):

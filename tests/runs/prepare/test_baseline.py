@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from automl_admm.core.errors import ConfigurationError, NoSuccessError
+from automl_admm.core.errors import ConfigurationError, NoSuccessError, StoreError
 from automl_admm.core.limits import Limit
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
@@ -97,3 +97,22 @@ def test_a_baseline_may_take_more_than_any_other_evaluation() -> None:
     assert config.limit_of_one == 12.5
     assert 40.0 < _limit(config) <= 50.0
     assert _limit(RunConfig(time_budget=100.0, eval_time_limit=3.0)) == 3.0
+
+
+def test_resume_with_another_factor_has_another_number_of_the_same_baseline(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    (first,) = run("fpr <= 0.9 * baseline", work_dir=folder).result.limits
+    more = {"work_dir": folder, "max_evaluations": 4, "resumed": True}
+    (same,) = run("fpr <= 0.9 * baseline", **more).result.limits
+    assert same.bound == first.bound
+    with pytest.raises(StoreError, match="limits: fpr <= "):
+        run("fpr <= 1.8 * baseline", **more)
+    (other,) = run("fpr <= 1.8 * baseline", **more, changes_allowed=True).result.limits
+    assert other.bound == pytest.approx(2 * first.bound)
+
+
+def test_resume_of_a_number_as_relative_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    run("fpr <= 0.9", work_dir=folder)
+    with pytest.raises(ConfigurationError, match="the baseline of 'fpr' is not known"):
+        run("fpr <= 0.9 * baseline", work_dir=folder, max_evaluations=4, resumed=True)
