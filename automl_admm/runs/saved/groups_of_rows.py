@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from automl_admm.constraints.dry_run import meet_data
 from automl_admm.constraints.group_comparison import Grouped, WorstOf
+from automl_admm.constraints.groups import Grouping, check_columns
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.prepare.set_aside import trial_rows
@@ -23,17 +24,40 @@ def with_groups_of(table: Table, limit: Constraint, of_run: tuple[str, ...]) -> 
 
     So a gap of one group is unknown, as it should be. The worst of the groups present has a value.
     """
-    rows, function = trial_rows(table), limit.function
-    names = dict[str, tuple[str, ...]]()
-    if limit.groups is not None and isinstance(function, Grouped):
-        present = set(map(str, limit.groups(rows.sensitive))) - set(function.left_out)
-        is_worst = isinstance(function.function, WorstOf)
-        if len(present) < 2 and of_run and (present or not is_worst):
-            names[str(limit.limit)] = tuple(sorted(present if is_worst else present | {*of_run}))
+    rows, names, present = trial_rows(table), dict[str, tuple[str, ...]](), _present(table, limit)
+    if present is not None and len(present) < 2:
+        compared = present if _is_of_worst(limit) else present | {*of_run}
+        if len(compared) > 1 or (compared and _is_of_worst(limit)):
+            names[str(limit.limit)] = tuple(sorted(compared))
     (known,) = meet_data((limit,), rows, names)
     return known
 
 
 def limits_on_rows(run: CertifiedRun, table: Table) -> tuple[Constraint, ...]:
-    """Return all limits of a run with their groups on these rows."""
-    return tuple(with_groups_of(table, limit, groups) for limit, groups in limits_of_run(run))
+    """Return the limits of a run with their groups on these rows.
+
+    A gap is left out if all rows are in one group, and an older run did not note the others.
+    """
+    return tuple(
+        with_groups_of(table, limit, groups)
+        for limit, groups in limits_of_run(run)
+        if groups or _is_of_worst(limit) or not _is_of_one_group(table, limit)
+    )
+
+
+def _present(table: Table, limit: Constraint) -> set[str] | None:
+    """Return the compared groups with a row; None for a limit that compares none."""
+    if limit.groups is None or not isinstance(limit.function, Grouped):
+        return None
+    if isinstance(limit.groups, Grouping):
+        check_columns(limit.groups.columns, table.sensitive, limit.limit.name)
+    return set(map(str, limit.groups(table.sensitive))) - set(limit.function.left_out)
+
+
+def _is_of_one_group(table: Table, limit: Constraint) -> bool:
+    present = _present(table, limit)
+    return present is not None and len(present) == 1
+
+
+def _is_of_worst(limit: Constraint) -> bool:
+    return isinstance(limit.function, Grouped) and isinstance(limit.function.function, WorstOf)
