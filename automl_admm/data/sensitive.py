@@ -65,8 +65,8 @@ def tell_shared(sensitive: Any, X: Any) -> Iterator[str]:
         )
     if alike:
         yield (
-            f"sensitive_features has {_named(alike)}, as X has: pipelines learn from it. Drop it "
-            "from X if they may not, or leave out sensitive_features: limits find columns of X."
+            f"sensitive_features has {_named(alike)}, as X has: pipelines learn from all of X. "
+            "Drop what they may not see, or leave out sensitive_features: limits find columns of X."
         )
 
 

@@ -125,3 +125,19 @@ def test_errors_of_one_group_alone_count_too(tmp_path: Path) -> None:
     errors = (search.predict(later[["x", "site"]]) - later["y"]).abs().groupby(later["site"]).mean()
     pooled = [one.pooled for one in monitor(tmp_path / "RUN", both[1]).limits]
     assert pooled == pytest.approx([errors.max(), errors.max() - errors.min()])
+
+
+def test_values_that_do_not_add_up_are_told_to_be_of_one_look(tmp_path: Path) -> None:
+    table = rows(400, 0)
+    search = AutoMLClassifier(
+        constraints=["precision_at_recall_80 >= 0.1"],
+        scoring="accuracy",
+        work_dir=tmp_path / "RUN",
+        **SEARCH,
+    )
+    search.fit(table[["x", "site"]], table["buys"])
+    assert not monitor(tmp_path / "RUN", rows(300, 1)).not_counted
+    found = monitor(tmp_path / "RUN", rows(300, 2, turned=True))
+    assert found.limits[0].pooled == found.limits[0].value
+    (told,) = found.not_counted
+    assert told.startswith("precision_at_recall_80 >= 0.1: 'in all' is of this look alone, as its")

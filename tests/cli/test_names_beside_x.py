@@ -66,7 +66,7 @@ def test_a_sensitive_column_left_in_x_is_told() -> None:
     search = AutoMLClassifier(
         max_evaluations=1, constraints=["recall_gap[sex] <= 0.9"], scoring="accuracy", **SEARCH
     )
-    with pytest.warns(UserWarning, match="has 'sex', as X has: pipelines learn from it"):
+    with pytest.warns(UserWarning, match="has 'sex', as X has: pipelines learn from all"):
         search.fit(X, y, sensitive_features=X["sex"])
 
 

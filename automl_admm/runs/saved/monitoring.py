@@ -190,7 +190,7 @@ class _Watched:
             groups=() if table is None else self.run.other_groups(table),
             untested=self._untested(target) if table is None else None,
             anew=_say_anew(self, is_others=is_others),
-            not_counted=tuple(self._not_counted(seen)),
+            not_counted=tuple(self._not_counted(seen, pooled)),
         )
         self._write(found, hashes, lots)
         return found
@@ -229,13 +229,13 @@ class _Watched:
                     "is not so.",
                 )
 
-    def _not_counted(self, seen: LookEvidence) -> Iterator[str]:
+    def _not_counted(self, seen: LookEvidence, pooled: Mapping[str, Evidence]) -> Iterator[str]:
         """Name limits without evidence in these rows, or in those of an earlier look."""
         for name, reason in seen.untold.items():
             yield f"{name}: not tested, as {reason.rstrip('.')}"
         for name, lot in seen.by_limit.items():
-            if any(name in look.evidence for look in self.same) and self._pooled(name, lot) is lot:
-                yield f"{name}: 'in all' is of this look alone, as several do not add up"
+            if any(name in look.evidence for look in self.same) and pooled[name] is lot:
+                yield f"{name}: 'in all' is of this look alone, as its values do not add up"
                 continue
             without = [f"{look.number}" for look in self.same if look.leaves_out(name)]
             if without:
