@@ -17,20 +17,15 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from automl_admm.certify.bounds.anytime import risk_at
 from automl_admm.certify.pooling import pool
 from automl_admm.certify.watching import State, Watch, Watched
 from automl_admm.core.errors import ConfigurationError, DataError, StoreError
 from automl_admm.core.evidence import Evidence
 from automl_admm.data.conforming import Place, row_of
-from automl_admm.data.drift import Shift, Summary, alarms, compare, summarize
+from automl_admm.data.drift import Shift, Summary, alarms, summarize
 from automl_admm.execution.evidence_files import decode_evidence, encode_evidence
-from automl_admm.execution.shared_state import unheard_warnings
-from automl_admm.pipelines.build import predict_scores
 from automl_admm.pipelines.predictions.measured import Table
-from automl_admm.runs.finish.model_file import rows_for_the_model
 from automl_admm.runs.provenance import hash_table
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.labelled_rows import open_run
@@ -43,10 +38,10 @@ from automl_admm.runs.saved.row_origin import (
     find_origin,
     warn_of,
 )
+from automl_admm.runs.saved.watched_columns import columns_of_model, shifts_from
 from automl_admm.store.run_folder import RunFolder, write_json
 
 SCHEMA = 1
-PREDICTION = "the prediction"
 NOTHING = LookEvidence({}, {})
 
 
@@ -173,7 +168,7 @@ class _Watched:
             if str(one.limit) in lots
         )
         kept, is_others = self._reference(reference)
-        shifts = self._shifts(frame, kept)
+        shifts = shifts_from(self.run, frame, kept)
         before: Counter[int] = sum((look.hashes for look in self.same), Counter())
         found = Monitored(
             look=self.number,
@@ -261,7 +256,7 @@ class _Watched:
             if self._is_of_another(content):
                 return {}, True
             return {name: Summary.of_json(one) for name, one in content["columns"].items()}, False
-        columns = self._columns(given.reset_index(drop=True))
+        columns = columns_of_model(self.run, given.reset_index(drop=True))
         made = {name: summarize(column) for name, column in columns}
         counts = {name: summary.as_json() for name, summary in made.items()}
         content = {"schema_version": SCHEMA, "model_sha256": self.model, "rows": len(given)}
@@ -273,30 +268,6 @@ class _Watched:
         if "model_sha256" in reference:
             return bool(reference["model_sha256"] != self.model)
         return bool(reference["columns"]) and len(self.same) < len(self.looks)
-
-    def _shifts(self, frame: Any, reference: Mapping[str, Summary]) -> tuple[Shift, ...]:
-        if not reference:
-            return ()
-        columns = dict(self._columns(frame))
-        names = [name for name in reference if name in columns]
-        return tuple(compare(name, reference[name], columns[name]) for name in names)
-
-    def _columns(self, frame: Any) -> Iterator[tuple[str, Any]]:
-        """Yield the columns that the model is given, and what it says of them."""
-        taken = self.run.taken_in(frame, self.run.place)
-        features = taken.for_limits()
-        for name in features.columns:
-            yield str(name), features[name]
-        yield PREDICTION, self._says(taken.made)
-
-    def _says(self, rows: Any) -> Any:
-        """Return the probability of the positive class, or the decision, or the number."""
-        pipeline = self.run.pipeline
-        with unheard_warnings(), rows_for_the_model():
-            scores = np.asarray(predict_scores(pipeline, rows))
-            if scores.ndim == 1:
-                return scores
-            return scores[:, -1] if scores.shape[1] == 2 else np.asarray(pipeline.predict(rows))
 
     def _folder(self) -> Path:
         path = self.run.folder.monitoring

@@ -1,0 +1,45 @@
+"""The columns of a model in use, its prediction among them, and their shifts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from automl_admm.data.drift import Shift, Summary, compare
+from automl_admm.execution.shared_state import unheard_warnings
+from automl_admm.pipelines.build import predict_scores
+from automl_admm.runs.finish.model_file import rows_for_the_model
+from automl_admm.runs.saved.certified_run import CertifiedRun
+
+PREDICTION = "the prediction"
+
+
+def columns_of_model(run: CertifiedRun, frame: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the columns that the model is given, and what it says of them."""
+    taken = run.taken_in(frame, run.place)
+    features = taken.for_limits()
+    for name in features.columns:
+        yield str(name), features[name]
+    yield PREDICTION, _says(run.pipeline, taken.made)
+
+
+def shifts_from(
+    run: CertifiedRun, frame: Any, reference: Mapping[str, Summary]
+) -> tuple[Shift, ...]:
+    """Compare the columns with the counts of a reference; none without one."""
+    if not reference:
+        return ()
+    columns = dict(columns_of_model(run, frame))
+    names = [name for name in reference if name in columns]
+    return tuple(compare(name, reference[name], columns[name]) for name in names)
+
+
+def _says(pipeline: Any, rows: Any) -> Any:
+    """Return the probability of the positive class, or the decision, or the number."""
+    with unheard_warnings(), rows_for_the_model():
+        scores = np.asarray(predict_scores(pipeline, rows))
+        if scores.ndim == 1:
+            return scores
+        return scores[:, -1] if scores.shape[1] == 2 else np.asarray(pipeline.predict(rows))
