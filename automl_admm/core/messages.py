@@ -25,6 +25,13 @@ class _Words(reprlib.Repr):
             return str(x)
         return super().repr1(x.item() if isinstance(x, np.generic) else x, level)
 
+    def repr_int(self, x: int, level: int) -> str:
+        """Write a number; Python writes none of thousands of digits."""
+        try:
+            return super().repr_int(x, level)
+        except ValueError:
+            return "a whole number of thousands of digits"
+
     def repr_instance(self, x: Any, level: int) -> str:
         """Write an object by its own text; any code may stand behind that, and it may raise."""
         del level

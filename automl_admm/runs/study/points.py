@@ -87,10 +87,8 @@ def _refuse_inactive(
 def _pick(decision: Decision, value: Any) -> Pick:
     """Return the pick of a value: the label itself, or the value behind a label."""
     if isinstance(decision, Choice):
-        for label in decision.alternatives:
-            if _is_same(decision.value(label), value):
-                return label
-        raise _refusal(decision.name, value, [decision.value(one) for one in decision.alternatives])
+        known = [decision.value(one) for one in decision.alternatives]
+        return decision.alternatives[_find(decision.name, value, known)]
     pick = tuple(value) if isinstance(value, list | tuple) else ()
     if not all(isinstance(item, str) for item in pick) or not decision.allows(pick):
         raise ConfigurationError(
@@ -103,10 +101,7 @@ def _pick(decision: Decision, value: Any) -> Pick:
 def _place(parameter: Parameter, value: Any) -> float:
     """Return the place of a value on [0, 1]."""
     if parameter.values:
-        for index, known in enumerate(parameter.values):
-            if _is_same(known, value):
-                return parameter.to_unit(parameter.low + index)
-        raise _refusal(parameter.name, value, parameter.values)
+        return parameter.to_unit(parameter.low + _find(parameter.name, value, parameter.values))
     check_number(f"'{parameter.name}'", value)
     if not parameter.low <= value <= parameter.high:
         raise ConfigurationError(
@@ -120,15 +115,21 @@ def _place(parameter: Parameter, value: Any) -> float:
     return parameter.to_unit(float(value))
 
 
-def _is_same(known: object, value: object) -> bool:
-    """Return True for the same plain value; True is not 1 here."""
+def _find(name: str, value: object, known: Sequence[object]) -> int:
+    """Return the place of a value: 1.0 is the known 1.0, and the known 1 where no 1.0 is."""
     plain = value.item() if isinstance(value, np.generic) else value
+    equal = [place for place, one in enumerate(known) if _is_same(one, plain)]
+    if not equal:
+        listed = " or ".join(say_value(one) for one in known)
+        raise ConfigurationError(f"'{name}' must be {listed}, not {say_value(value)}.")
+    # The text tells more than the type: 0.0 and -0.0 are two values to a division.
+    return next((place for place in equal if repr(known[place]) == repr(plain)), equal[0])
+
+
+def _is_same(known: object, plain: object) -> bool:
+    """Return True for an equal value, or NaN for NaN; True is not 1 here."""
     # The type is asked first: a table has no single answer to `==`.
     if plain is not None and not isinstance(plain, str | int | float):
         return False
-    return isinstance(known, bool) == isinstance(plain, bool) and known == plain
-
-
-def _refusal(name: str, value: object, known: Sequence[object]) -> ConfigurationError:
-    listed = " or ".join(say_value(one) for one in known)
-    return ConfigurationError(f"'{name}' must be {listed}, not {say_value(value)}.")
+    is_kind = isinstance(known, bool) == isinstance(plain, bool)
+    return is_kind and (known == plain or repr(known) == repr(plain))  # NaN equals nothing

@@ -14,6 +14,7 @@ from automl_admm.core.messages import say_value
 from automl_admm.core.space import Parameter, SearchSpace
 from automl_admm.store.json_content import (
     RESTORE,
+    MismatchError,
     anything,
     demand_digest,
     either,
@@ -113,18 +114,18 @@ def demand_writable(space: SearchSpace) -> None:
     holders: list[Choice | Parameter] = [*choices, *space.parameters]
     for one in holders:
         for value in one.values:
-            if type(value) not in PLAIN or not _can_be_written(value):
+            if type(value) not in PLAIN or not _comes_back(value):
                 raise ConfigurationError(
                     f"a folder cannot keep the value {say_value(value)} of '{one.name}'.",
                     hint="Use texts, numbers or truth values, and let the objective look up more.",
                 )
 
 
-def _can_be_written(value: object) -> bool:
-    """Return False for a text with half of a character."""
+def _comes_back(value: object) -> bool:
+    """Return True if `read_study` takes the value: half of a character it does not."""
     try:
-        str(value).encode()
-    except UnicodeEncodeError:
+        VALUE(value, "")
+    except MismatchError:
         return False
     return True
 

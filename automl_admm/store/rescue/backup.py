@@ -18,7 +18,7 @@ from automl_admm.core.errors import StoreError
 from automl_admm.store.files import StoreFiles, damaged
 from automl_admm.store.run_folder import sync_folder
 from automl_admm.store.sqlite.connection import READING_ERRORS, connect_reading, explain
-from automl_admm.store.sqlite.rows import digest
+from automl_admm.store.sqlite.rows import is_intact
 from automl_admm.store.sqlite.schema import SELECT, inspect
 
 PAGES_AT_ONCE = 256  # 1 MB between two syncs
@@ -85,7 +85,7 @@ def verify(path: Path, pause: Pause = no_pause) -> None:
                 raise damaged(path, str(verdict))
             rows = database.execute(SELECT)
             while some := rows.fetchmany(ROWS_AT_ONCE):
-                if any(digest(values) != sha256 for *values, sha256 in some):
+                if not all(is_intact(values, sha256) for *values, sha256 in some):
                     raise damaged(path, "a row is not what was written")
                 pause()
         except READING_ERRORS as problem:

@@ -20,7 +20,7 @@ from automl_admm.store.sqlite.connection import READING_ERRORS, connect_reading,
 from automl_admm.store.sqlite.lock import Holder, read_holder
 from automl_admm.store.sqlite.log import SqliteStore
 from automl_admm.store.sqlite.opening import Expected, compare, expect, refuse_absent
-from automl_admm.store.sqlite.rows import digest
+from automl_admm.store.sqlite.rows import is_intact
 from automl_admm.store.sqlite.schema import FIRST_VERSION, SELECT, Facts, count_rows, inspect
 
 MOST_NAMED = 5
@@ -80,7 +80,7 @@ def _altered_rows(database: sqlite3.Connection, path: Path, facts: Facts) -> Ite
     if facts.version == FIRST_VERSION:
         return
     rows = database.execute(SELECT)
-    altered = [values[0] for *values, sha256 in rows if digest(values) != sha256]
+    altered = [values[0] for *values, sha256 in rows if not is_intact(values, sha256)]
     if altered:
         named = ", ".join(map(str, altered[:MOST_NAMED]))
         more = ", …" if len(altered) > MOST_NAMED else ""

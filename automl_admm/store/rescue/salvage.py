@@ -15,7 +15,7 @@ from typing import Any
 
 from automl_admm.store.files import beside
 from automl_admm.store.sqlite.connection import READING_ERRORS
-from automl_admm.store.sqlite.rows import COLUMNS, UNFINISHED, digest
+from automl_admm.store.sqlite.rows import COLUMNS, UNFINISHED, is_intact
 from automl_admm.store.sqlite.schema import BEGUN, SELECT
 
 KEY, STATUS = COLUMNS.index("key"), COLUMNS.index("status")
@@ -109,7 +109,7 @@ def begun_of(path: Path) -> Iterator[Row]:
     """Yield the intact rows of begun evaluations, with hash and sign of life."""
     with suppress(*READING_ERRORS), closing(sqlite3.connect(path)) as database:
         for *values, sha256, heartbeat in database.execute(BEGUN):
-            if digest(values) == sha256:
+            if is_intact(values, sha256):
                 yield (*values, sha256, heartbeat)
 
 
@@ -119,7 +119,7 @@ def _believed(
     """Return the intact rows, and True if the scan came to its end."""
     try:
         for *values, sha256 in database.execute(statement, arguments):
-            if digest(values) == sha256:
+            if is_intact(values, sha256):
                 yield (*values, sha256)
     except READING_ERRORS:
         return False

@@ -35,7 +35,15 @@ from automl_admm.store.sqlite.keeper import Keeper, StoreState
 from automl_admm.store.sqlite.lock import Holder, RunLock, this_process
 from automl_admm.store.sqlite.opening import create as create_store
 from automl_admm.store.sqlite.opening import open_reading, open_writing, partial_name, publish
-from automl_admm.store.sqlite.rows import UNFINISHED, Begun, digest, from_rows, storable, to_row
+from automl_admm.store.sqlite.rows import (
+    UNFINISHED,
+    Begun,
+    digest,
+    from_rows,
+    is_intact,
+    storable,
+    to_row,
+)
 from automl_admm.store.sqlite.schema import (
     BEGIN,
     BEGUN,
@@ -178,7 +186,7 @@ class SqliteStore:
     def _checked(self, row: Sequence[Any]) -> Sequence[Any]:
         """Return the values of a row after a check of the hash at its end."""
         *values, sha256 = row
-        if digest(values) != sha256:
+        if not is_intact(values, sha256):
             raise damaged(self._files.store, f"the row of '{row[0]}' is not what was written")
         return values
 

@@ -55,10 +55,10 @@ def to_row(evaluation: Evaluation) -> tuple[Any, ...]:
         json.dumps(dict(evaluation.candidate.selection.picks)),
         json.dumps(evaluation.candidate.theta),
         evaluation.status.value,
-        # Plain floats: SQLite takes numpy's single precision for bytes.
-        float(evaluation.loss) if evaluation.ok else None,
+        # Plain floats: SQLite takes numpy's single precision for bytes, and has no -0.0.
+        float(evaluation.loss) + 0.0 if evaluation.ok else None,
         json.dumps(evaluation.constraints),
-        float(evaluation.seconds),
+        float(evaluation.seconds) + 0.0,
         float(evaluation.candidate.fidelity),
         storable(evaluation.message),
         json.dumps(dict(evaluation.details)),
@@ -132,6 +132,18 @@ def digest(row: Sequence[Any]) -> bytes:
     Damage may turn text into bytes; they never have the hash of the text.
     """
     return hashlib.sha256(json.dumps(list(row), default=repr).encode()).digest()
+
+
+def is_intact(row: Sequence[Any], sha256: object) -> bool:
+    """Return True if a hash is that of the values of a row.
+
+    Versions until 0.1 took the hash of a loss of -0.0, which SQLite gives back as 0.0.
+    """
+    if digest(row) == sha256:
+        return True
+    place = COLUMNS.index("loss")
+    is_zero = len(row) == len(COLUMNS) and row[place] == 0.0
+    return is_zero and digest([*row[:place], -0.0, *row[place + 1 :]]) == sha256
 
 
 def storable(text: str) -> str:

@@ -3,6 +3,7 @@
 # ruff: noqa: PD011 - `values` are those of a trial, not of a frame
 from __future__ import annotations
 
+import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -251,3 +252,42 @@ def test_a_damaged_folder_is_refused_in_a_line(
         study(warm_start=copy)
     assert words in str(problem.value)
     assert "\n" not in str(problem.value)
+
+
+ALIKE: tuple[Any, ...] = (1, 1.0, True, "1", 0.0, -0.0, math.nan, None)
+
+
+@pytest.mark.parametrize("is_choice", [True, False], ids=["choice", "parameter"])
+@pytest.mark.parametrize("place", range(len(ALIKE)))
+def test_a_value_is_not_taken_for_an_equal_one_beside_it(
+    is_choice: bool, place: int, tmp_path: Path
+) -> None:
+    # One column of features is 1, and all of them are 1.0.
+    value = ALIKE[place]
+    labels = tuple(f"value {number}" for number in range(len(ALIKE)))
+    last = len(ALIKE) - 1
+    space = (
+        SearchSpace(decisions=(Choice("n", labels, values=ALIKE),))
+        if is_choice
+        else SearchSpace(parameters=(Parameter("n", 0, last, kind="category", values=ALIKE),))
+    )
+    begun = Study(space, random_state=0, starts=[{"n": value}], work_dir=tmp_path / "s")
+    enqueued = Study(space, random_state=0)
+    enqueued.enqueue({"n": value})
+    for one in (begun, enqueued):
+        trial = one.ask()
+        assert trial is not None
+        assert repr(trial.values) == repr({"n": value})
+        one.tell(trial, 0.5)
+    begun.close()
+    frame = pd.DataFrame({"n": [value], "loss": 0.5}, dtype=object)
+    is_empty_cell = value != value  # noqa: PLR0124 - NaN
+    for source in (enqueued, tmp_path / "s", *([] if is_empty_cell else [frame])):
+        taken = Study(space, random_state=0, warm_start=source)
+        assert [repr(result.values["n"]) for result in taken.results] == [repr(value)]
+
+
+def test_an_equal_number_of_another_type_is_taken_where_it_is_alone() -> None:
+    space = SearchSpace(decisions=(Choice("n", ("one", "two"), values=(1, 2)),))
+    taken = Study(space, random_state=0, warm_start=pd.DataFrame({"n": [2.0], "loss": [0.5]}))
+    assert [result.values for result in taken.results] == [{"n": 2}]

@@ -74,7 +74,9 @@ def test_values_of_numpy_come_back_as_they_were(is_choice: bool, tmp_path: Path)
 
 
 @pytest.mark.parametrize("is_choice", [False, True])
-@pytest.mark.parametrize("value", [(64, 32), [64], {"a": 1}, abs, Colour.RED, "half of \ud800"])
+@pytest.mark.parametrize(
+    "value", [(64, 32), [64], {"a": 1}, abs, Colour.RED, "half of \ud800", "\0", 10**400]
+)
 def test_a_value_that_no_file_gives_back_is_refused_before_a_folder_is_made(
     value: Any, is_choice: bool, tmp_path: Path
 ) -> None:
@@ -486,3 +488,11 @@ def test_a_whole_number_that_was_a_float_is_named(tmp_path: Path) -> None:
         (tmp_path / "float" / file.name).write_bytes(file.read_bytes())
     with pytest.raises(StoreError, match=r"has n = 3 in the store, and 3\.0 by the other files"):
         Study.load(tmp_path / "float")
+
+
+def test_a_loss_of_minus_zero_is_read_again_as_zero(tmp_path: Path) -> None:
+    # SQLite has one zero, and its row is held to a hash.
+    with Study(space_of((1, 2), is_choice=True), random_state=0, work_dir=tmp_path / "s") as one:
+        one.tell(one.ask(), loss=-0.0)
+    with Study.load(tmp_path / "s") as again:
+        assert [str(result.loss) for result in again.results] == ["0.0"]

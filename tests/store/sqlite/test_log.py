@@ -289,3 +289,15 @@ def test_a_store_whose_file_is_gone_keeps_nothing_in_silence(
         for change in (lambda: store.append(DONE), lambda: store.begin(1, "k1", "tree()")):
             with pytest.raises(StoreError, match="was removed or replaced while the run went on"):
                 change()
+
+
+def test_a_loss_of_minus_zero_that_an_older_version_wrote_is_no_damage(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    SqliteStore(path, create=True).close()
+    row = to_row(replace(DONE, loss=0.0))
+    place = row.index(0.0)
+    older = (*row[:place], -0.0, *row[place + 1 :])
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(INSERT, (*older, digest(older)))
+        database.commit()
+    assert [one.loss for one in SqliteStore(path).read()] == [0.0]
