@@ -41,6 +41,29 @@ def plain_values(values: Sequence[Value] | None) -> tuple[Value, ...]:
     )
 
 
+def find_value(wanted: object, values: Sequence[Value]) -> int | None:
+    """Return the place of a value among others: of equal ones the one that is written alike.
+
+    True is no 1, and 1.0 is 1 only where no 1.0 is: one column of features is not all of them.
+
+    >>> find_value(1.0, (1, 1.0)), find_value(1.0, (1, 2)), find_value(True, (1, 2))
+    (1, 0, None)
+    """
+    plain = wanted.item() if isinstance(wanted, np.generic) else wanted
+    equal = [place for place, one in enumerate(values) if _is_equal(one, plain)]
+    # The text tells more than the type: 0.0 and -0.0 are two values to a division.
+    alike = (place for place in equal if repr(values[place]) == repr(plain))
+    return next(alike, equal[0] if equal else None)
+
+
+def _is_equal(one: Value, plain: object) -> bool:
+    # The type is asked first: a table has no single answer to `==`.
+    if plain is not None and not isinstance(plain, str | int | float):
+        return False
+    is_kind = isinstance(one, bool) == isinstance(plain, bool)
+    return is_kind and (one == plain or repr(one) == repr(plain))  # NaN equals nothing
+
+
 def demand_texts(what: str, given: object, hint: str | None = None) -> None:
     """Raise unless this is a tuple or list of texts: one text would be read letter by letter.
 

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
+from automl_admm.plugins.entries import module_of
 from automl_admm.plugins.loading import OURS
 from automl_admm.plugins.specs import PROJECT
 
@@ -95,7 +96,7 @@ def _plugins() -> dict[str, str]:
     An editable one does not list its packages, and so is found by its entry point alone.
     """
     return {
-        entry.module.partition(".")[0]: entry.dist.name
+        module_of(entry).partition(".")[0]: entry.dist.name
         for entry in metadata.entry_points(group=PROJECT)
         if entry.dist is not None
     }

@@ -20,6 +20,14 @@ class Entry(NamedTuple):
     version: str
 
 
+def module_of(point: metadata.EntryPoint) -> str:
+    """Return the module of an entry point; empty where its text names none, as with a blank."""
+    try:
+        return point.module
+    except (AttributeError, ValueError):  # by the version of Python
+        return ""
+
+
 def installed_entries() -> tuple[Entry, ...]:
     """Return the entry points of the installed plugins.
 

@@ -21,7 +21,7 @@ from automl_admm.core.errors import PluginError, suggest
 from automl_admm.core.messages import say_error
 from automl_admm.plugins import specs as hookspecs
 from automl_admm.plugins.api_version import check_version
-from automl_admm.plugins.entries import installed_entries
+from automl_admm.plugins.entries import installed_entries, module_of
 from automl_admm.plugins.event_hooks import heard_hooks
 from automl_admm.plugins.fingerprints import Origin
 from automl_admm.plugins.hook_manager import new_manager
@@ -203,14 +203,17 @@ def discover() -> list[PluginSource]:
 
 
 def _source(entry: metadata.EntryPoint, name: str, version: str) -> PluginSource:
-    provider = f"{name} {version}".strip()
-    return PluginSource(entry.name, provider, entry.load, name == OURS, entry.module, entry.dist)
+    provider, module = f"{name} {version}".strip(), module_of(entry)
+    load = entry.load if module else partial(_refuse, f"its entry '{entry.value}' names no module.")
+    return PluginSource(entry.name, provider, load, name == OURS, module, entry.dist)
 
 
 def _probed(sources: Sequence[PluginSource]) -> list[PluginSource]:
     """Return the sources; loading one that would crash or hang this process raises instead."""
     others = {
-        s.name: Origin(s.provider, s.module, s.distribution) for s in sources if not s.is_ours
+        s.name: Origin(s.provider, s.module, s.distribution)
+        for s in sources
+        if s.module and not s.is_ours
     }
     faults = find_faults(others) if others else {}
     return [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,11 +19,20 @@ def wrong_parameters(parameters: tuple[Any, ...]) -> str | None:
             return f"its parameters must be Parameter or Choice, not {say_value(one)}"
         if one.name in known:
             return f"it has two parameters named '{one.name}'"
+        if (twice := _written_twice(one)) is not None:
+            return f"parameter '{one.name}' has two values that a grammar writes as {twice}"
         known[one.name] = one
     for one in parameters:
         if one.when is not None and (problem := _wrong_condition(one.when, known)):
             return f"parameter '{one.name}' {problem}"
     return None
+
+
+def _written_twice(one: Parameter | Choice) -> str | None:
+    """Return the text of two values, such as 1 and '1': a grammar could not tell them apart."""
+    written = (v if isinstance(v, str) else json.dumps(v, default=repr) for v in one.values)
+    texts = Counter(written)
+    return next((text for text, count in texts.items() if count > 1), None)
 
 
 def _wrong_condition(when: Condition, known: Mapping[str, Parameter | Choice]) -> str | None:

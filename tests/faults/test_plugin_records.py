@@ -88,6 +88,10 @@ BAD = {
         'parameters=(Parameter("a", 0, 1), Parameter("a", 0, 2))',
         "it has two parameters named 'a'",
     ),
+    "alike": (
+        'parameters=(Choice("a", ("x", "y"), values=(1, "1")),)',
+        "parameter 'a' has two values that a grammar writes as 1",
+    ),
     "nothing": (
         'parameters=(Parameter("a", 0, 1, when=Condition("b", ("x",))),)',
         "parameter 'a' hangs on 'b', which is none of its choices",

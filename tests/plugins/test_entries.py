@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from automl_admm.plugins.entries import installed_entries
+from automl_admm.plugins.loading import load_plugins
 
 
 def install(folder: Path, name: str, version: str = "1.0") -> Path:
@@ -93,3 +94,11 @@ def test_they_are_read_once_as_long_as_nothing_changes(
         elsewhere.syspath_prepend(folder.parent)  # nothing is installed there
         assert installed_entries() == before
     assert found("kept")
+
+
+def test_an_entry_that_names_no_module_is_told_and_leaves_the_others_alone(folder: Path) -> None:
+    about = install(folder, "blank")
+    (about / "entry_points.txt").write_text("[automl_admm]\nblank = no module\n")
+    infos = {info.name: info.state for info in load_plugins(quietly=True).infos}
+    assert infos["blank"] == "failed: its entry 'no module' names no module"
+    assert infos["builtin-z"] == "active"

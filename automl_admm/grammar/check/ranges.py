@@ -210,8 +210,8 @@ def _chosen(item: Declared, texts: tuple[str, ...]) -> Declared | Constant:
     if len(values) == 1:
         return Constant(item.name, values[0], item.when)
     if isinstance(item, Choice):
-        labels = {item.value(label): label for label in item.alternatives}
-        kept = tuple(labels[value] for value in values)
+        labels = {_written(item.value(label)): label for label in item.alternatives}
+        kept = tuple(labels[text] for text in texts)
         return replace(item, alternatives=kept, values=tuple(values) if item.values else ())
     # Ordered levels stay ordered: a model of them learns from their neighbours.
     kind: Literal["category", "int"] = "category" if item.is_category else "int"

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from automl_admm.core.decisions import find_value
 from automl_admm.core.errors import suggest
 from automl_admm.core.space import Choice, Parameter, Pick, Value, is_active
 from automl_admm.core.structure.pipeline_space import Module
@@ -43,7 +44,7 @@ def _check_names(module: Module, step: WrittenStep) -> None:
         if argument.name in idle:
             _check_value(argument, idle[argument.name])
         elif argument.name in fixed:
-            if not same(argument.value, fixed[argument.name]):
+            if find_value(argument.value, (fixed[argument.name],)) is None:
                 message = f"'{argument.name}' is always {json.dumps(fixed[argument.name])} here"
                 raise _error(TextCode.VALUE, argument.value_span, message)
         elif argument.name not in names:
@@ -88,21 +89,20 @@ def _check_value(argument: Argument, item: Choice | Parameter) -> None:
 
 def _label(argument: Argument, item: Choice) -> str:
     """Return the label of a value."""
-    labels = item.alternatives
-    found = next((label for label in labels if same(item.value(label), argument.value)), None)
-    if found is None:
-        raise _no_such_value(argument, map(item.value, labels))
-    return found
+    values = tuple(map(item.value, item.alternatives))
+    place = find_value(argument.value, values)
+    if place is None:
+        raise _no_such_value(argument, values)
+    return item.alternatives[place]
 
 
 def _unit(argument: Argument, parameter: Parameter) -> float:
     """Return the place of a value on [0, 1]."""
     if parameter.values:
-        pairs = enumerate(parameter.values, start=int(parameter.low))
-        found = next((place for place, v in pairs if same(v, argument.value)), None)
-        if found is None:
+        place = find_value(argument.value, parameter.values)
+        if place is None:
             raise _no_such_value(argument, parameter.values)
-        return parameter.to_unit(found)
+        return parameter.to_unit(parameter.low + place)
     number = argument.value
     if isinstance(number, bool) or not isinstance(number, int | float):
         raise _outside(argument, parameter)
@@ -129,11 +129,6 @@ def _real_unit(number: float, parameter: Parameter) -> float:
         below, above = math.nextafter(below, 0.0), math.nextafter(above, 1.0)
         near += [below, above]
     return next((unit for unit in near if parameter.value(unit) == wanted), near[0])
-
-
-def same(one: Value, other: Value) -> bool:
-    """Return True if two values are written alike: for Python true is 1, for a reader it is not."""
-    return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
 def _no_such_value(argument: Argument, values: Iterable[Value]) -> TextError:

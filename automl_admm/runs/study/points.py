@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from automl_admm.core.decisions import Choice, Decision, Pick, is_active
+from automl_admm.core.decisions import Choice, Decision, Pick, Value, find_value, is_active
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.core.messages import say_value
 from automl_admm.core.space import Candidate, Parameter, SearchSpace
@@ -115,21 +113,10 @@ def _place(parameter: Parameter, value: Any) -> float:
     return parameter.to_unit(float(value))
 
 
-def _find(name: str, value: object, known: Sequence[object]) -> int:
-    """Return the place of a value: 1.0 is the known 1.0, and the known 1 where no 1.0 is."""
-    plain = value.item() if isinstance(value, np.generic) else value
-    equal = [place for place, one in enumerate(known) if _is_same(one, plain)]
-    if not equal:
+def _find(name: str, value: object, known: Sequence[Value]) -> int:
+    """Return the place of a value among those known; raise if it is none of them."""
+    place = find_value(value, known)
+    if place is None:
         listed = " or ".join(say_value(one) for one in known)
         raise ConfigurationError(f"'{name}' must be {listed}, not {say_value(value)}.")
-    # The text tells more than the type: 0.0 and -0.0 are two values to a division.
-    return next((place for place in equal if repr(known[place]) == repr(plain)), equal[0])
-
-
-def _is_same(known: object, plain: object) -> bool:
-    """Return True for an equal value, or NaN for NaN; True is not 1 here."""
-    # The type is asked first: a table has no single answer to `==`.
-    if plain is not None and not isinstance(plain, str | int | float):
-        return False
-    is_kind = isinstance(known, bool) == isinstance(plain, bool)
-    return is_kind and (known == plain or repr(known) == repr(plain))  # NaN equals nothing
+    return place

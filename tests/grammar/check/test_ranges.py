@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from automl_admm.core.errors import GrammarError
+from automl_admm.core.space import Choice
 from automl_admm.grammar import compile_text
+from automl_admm.grammar.text.matcher import parse
+from automl_admm.plugins.records import ComponentPlugin
+from automl_admm.plugins.registry import Registry
 from automl_admm.search.starts import default_start
 
 
@@ -51,6 +55,28 @@ def test_numbers_to_choose_from_are_a_grid_that_starts_at_the_first(components):
 def test_a_number_that_is_written_in_two_ways_stands_twice(components, name, argument, said):
     with pytest.raises(GrammarError, match=said):
         compiled(components, f'"{name}" "(" {argument} ")"', name)
+
+
+@pytest.mark.parametrize("texts", [("1", "0.5"), ("1.0", "1"), ("0.5", "1.0"), ("1.0", "0.5", "1")])
+def test_a_whole_number_is_not_taken_for_the_share_that_equals_it(texts):
+    values = {"1": 1, "1.0": 1.0, "0.5": 0.5}
+    share = Choice("share", ("one", "all", "half"), values=tuple(values.values()))
+    registry: Registry[ComponentPlugin] = Registry("component")
+    registry.add(
+        ComponentPlugin(
+            name="own", summary="a fake", role="estimator", factory=dict, parameters=(share,)
+        ),
+        "tests",
+    )
+    listed = ", ".join(f'"{text}"' for text in texts)
+    pipelines = compiled(registry, f'"own" "(" "share" "=" choice{{{listed}}} ")"', "own")
+    (choice,) = pipelines.space.decisions
+    assert [repr(choice.value(label)) for label in choice.alternatives] == [
+        repr(values[text]) for text in texts
+    ]
+    for text in texts:
+        candidate = parse(f"own(share={text})", pipelines)
+        assert pipelines.text(candidate) == f"own(share={text})"
 
 
 @pytest.mark.parametrize(
