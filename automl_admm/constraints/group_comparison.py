@@ -26,10 +26,11 @@ def by_group(
     function: ConstraintFunction, evaluated: EvaluatedPipeline, groups: Masks
 ) -> Mapping[str, Evidence]:
     """Measure the rows of each group; a group without rows has no value."""
+    counts = {name: int(rows.sum()) for name, rows in groups.items()}
     return {
         # No trials: evidence without a value, so the limit is not estimable instead of passed.
-        name: as_evidence(function(evaluated.part(rows))) if rows.any() else Rate(0, 0)
-        for name, rows in groups.items()
+        name: as_evidence(function(evaluated.part(groups[name])), rows) if rows else Rate(0, 0)
+        for name, rows in counts.items()
     }
 
 

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+import math
+
 from automl_admm.core.evidence import (
     F1,
     Average,
+    Calibration,
     Estimate,
     Evidence,
+    Explained,
     Gap,
     Largest,
+    Mean,
+    Quantile,
+    RankCorrelation,
+    Ranking,
     Rate,
     Ratio,
+    RootMeanSquare,
     Smallest,
 )
 from automl_admm.core.messages import say_value
 
 
-def as_evidence(found: object) -> Evidence:
+def as_evidence(found: object, rows: int | None = None) -> Evidence:
     """Return a constraint function's result as evidence; a bare number is an estimate.
 
     Anything else raises a TypeError that shows it, and so does a number as a text.
-    Counts that rows cannot have, in a rate or in a part of a comparison, raise a ValueError.
+    Counts that rows cannot have, in a rate or in a part of a comparison, raise a ValueError: of
+    more than the `rows` that the function was given, too, if their number is known.
     """
     if isinstance(found, Evidence):
-        _demand_counts(found)
+        _demand_counts(found, given=math.inf if rows is None else rows)
         return found
     return Estimate(as_number(found))
 
@@ -43,7 +53,7 @@ def as_number(found: object) -> float:
     raise TypeError(f"it returned {say_value(found)} where a number is due")
 
 
-def _demand_counts(evidence: Evidence) -> None:
+def _demand_counts(evidence: Evidence, given: float) -> None:
     match evidence:
         case Rate(events, trials):
             _demand_whole(events, trials, "events", "trials")
@@ -51,7 +61,26 @@ def _demand_counts(evidence: Evidence) -> None:
             _demand_whole(hits, rows, "hits", "rows")
         case Gap(parts) | Ratio(parts) | Largest(parts) | Smallest(parts) | Average(parts):
             for part in parts.values():
-                _demand_counts(part)
+                _demand_counts(part, given)
+    counted = _rows_of(evidence)
+    if counted > given:
+        raise ValueError(f"it counts {counted:.0f} rows where it was given {given:.0f}")
+
+
+def _rows_of(evidence: Evidence) -> float:
+    """Return the number of independent rows that a certificate would take it for."""
+    match evidence:
+        case Rate(trials=rows) | F1(rows=rows) | RankCorrelation(rows=rows):
+            return rows
+        case Mean(values=values) | Quantile(values=values):
+            return len(values)
+        case RootMeanSquare(errors=values) | Explained(errors=values):
+            return len(values)
+        case Calibration(truth=values):
+            return len(values)
+        case Ranking(positives, negatives):
+            return len(positives) + len(negatives)
+    return 0
 
 
 def _demand_whole(some: float, total: float, what: str, of: str) -> None:

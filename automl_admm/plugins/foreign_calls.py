@@ -57,7 +57,7 @@ def naming_failures(title: str) -> Iterator[None]:
 def measured_by(function: Callable[[Any], Any], evaluated: EvaluatedPipeline) -> Evidence:
     """Return the evidence of the function of a limit, which has frames of its own to write to."""
     with no_exit():
-        return as_evidence(function(evaluated.with_own_frames()))
+        return as_evidence(function(evaluated.with_own_frames()), len(evaluated.y))
 
 
 def in_time(call: Callable[[], ResultT], deadline: float | None) -> ResultT:

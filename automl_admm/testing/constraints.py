@@ -70,15 +70,15 @@ class ConstraintContract:
 
     def measured(self, evaluated: EvaluatedPipeline) -> Evidence:
         """Measure these rows, by group or with a column if the constraint asks for that."""
-        record = self._record()
+        record, rows = self._record(), len(evaluated.y)
         if record.grouped is not None:
-            return as_evidence(record.grouped(evaluated, self.masks(evaluated)))
+            return as_evidence(record.grouped(evaluated, self.masks(evaluated)), rows)
         if record.columned is not None:
-            return as_evidence(record.columned(evaluated, self.numbers(evaluated)))
+            return as_evidence(record.columned(evaluated, self.numbers(evaluated)), rows)
         if record.changing is not None:
-            return as_evidence(record.changing(evaluated, self.column(evaluated)))
+            return as_evidence(record.changing(evaluated, self.column(evaluated)), rows)
         assert record.function is not None
-        return as_evidence(record.function(evaluated))
+        return as_evidence(record.function(evaluated), rows)
 
     def masks(self, evaluated: EvaluatedPipeline) -> Masks:
         """Return the rows of each group."""

@@ -266,26 +266,26 @@ def test_the_runtime_says_nothing_where_some_cores_are_not_ours(
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("positive", ["no", "yes"])
+@pytest.mark.parametrize("labels", [("no", "yes"), (False, True), (2, 7)], ids=str)
+@pytest.mark.parametrize("is_last", [False, True])
 @pytest.mark.parametrize("response", [None, "predict_proba", "decision_function"])
 def test_thresholds_and_calibrated_probabilities_are_written(
-    response: str | None, positive: str
+    response: str | None, labels: tuple[Any, Any], *, is_last: bool
 ) -> None:
     runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")
     frame = table()
-    X, y = frame[["a", "b"]], frame["buys"].to_numpy()
+    X, y = frame[["a", "b"]], np.where(frame["buys"] == "yes", labels[1], labels[0])
     model: Any = make_pipeline(SimpleImputer(), LogisticRegression()).fit(X, y)
     if response is not None:
         model = calibrated(model, 1.7, -0.4, response)
-    classes = np.array(sorted(["no", "yes"], key=lambda label: label == positive))
-    decided = fix_threshold(model, 0.37, classes)
+    decided = fix_threshold(model, 0.37, np.array(labels if is_last else labels[::-1]))
     assert (decided.predict(X) != model.predict(X)).sum() > 0
     written = convert(decided, X, {})
     session = runtime.InferenceSession(written.content)
     (kind,) = written.inputs.values()
-    labels, chances = session.run(None, {"columns": X.to_numpy(kind)})
-    assert labels.tolist() == decided.predict(X).tolist()
+    found, chances = session.run(None, {"columns": X.to_numpy(kind)})
+    assert found.tolist() == decided.predict(X).tolist()
     assert chances == pytest.approx(decided.predict_proba(X), abs=1e-5)
 
 

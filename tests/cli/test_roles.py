@@ -11,18 +11,16 @@ import pandas as pd
 import pytest
 from program import run_python
 
-RNG = np.random.default_rng(0)
-
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     """Rows with a weight, a group and a date; the label hangs on one feature."""
-    rows = 240
-    frame = pd.DataFrame({"x": RNG.normal(size=rows), "z": RNG.normal(size=rows)})
-    frame["buys"] = np.where(frame["x"] + RNG.normal(size=rows) > 0, "yes", "no")
-    frame["w"] = RNG.integers(1, 5, rows)
-    frame["site"] = [f"{number:03}" for number in RNG.integers(0, 20, rows)]
-    frame["day"] = pd.date_range("2026-01-01", periods=rows)[RNG.permutation(rows)].astype(str)
+    rows, rng = 240, np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=rows), "z": rng.normal(size=rows)})
+    frame["buys"] = np.where(frame["x"] + rng.normal(size=rows) > 0, "yes", "no")
+    frame["w"] = rng.integers(1, 5, rows)
+    frame["site"] = [f"{number:03}" for number in rng.integers(0, 20, rows)]
+    frame["day"] = pd.date_range("2026-01-01", periods=rows)[rng.permutation(rows)].astype(str)
     path = tmp_path / "rows.csv"
     frame.to_csv(path, index=False)
     return path
@@ -78,6 +76,18 @@ def test_the_script_of_a_weighted_run_fits_rows_of_one_weight_as_if_they_had_non
         found.append(out.read_text(encoding="utf-8"))
     assert found[0] == found[1]
     assert len(found[0].splitlines()) == len(rows) + 1
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
+def test_the_script_of_a_weighted_run_scores_by_weight_as_the_run_does(
+    run: Any, table: Path, tmp_path: Path, metric: str
+) -> None:
+    pd.read_csv(table)[["x", "z", "buys", "w"]].to_csv(table, index=False)
+    ended = fit(run, table, "--weight", "w", "--test-size", "0.3", "--metric", metric)
+    assert ended.code == 0, ended.err
+    score = json.loads((tmp_path / "here" / "model.json").read_text())["held_out_score"]
+    told = run_python("here/pipeline.py", cwd=tmp_path)
+    assert told.stdout.startswith(f"{metric} {score:.4f} on "), told
 
 
 @pytest.mark.parametrize("column", ["w", "site", "day"])

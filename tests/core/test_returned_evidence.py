@@ -6,7 +6,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from automl_admm.core.evidence import F1, Estimate, Gap, Largest, Rate
+from automl_admm.core.evidence import (
+    F1,
+    Calibration,
+    Estimate,
+    Explained,
+    Gap,
+    Largest,
+    Mean,
+    Quantile,
+    RankCorrelation,
+    Ranking,
+    Rate,
+    RootMeanSquare,
+)
 from automl_admm.core.returned_evidence import as_evidence
 
 
@@ -33,3 +46,26 @@ def test_a_bare_number_is_an_estimate_and_evidence_stays_as_it_is() -> None:
     for wrong in (None, "much", "0.5", b"1", [1, 2]):
         with pytest.raises(TypeError, match="where a number is due"):
             as_evidence(wrong)
+
+
+FOUR = np.array([0.1, 0.2, 0.3, 0.4])
+OF_FOUR = [
+    Rate(1, 4),
+    F1(1, 4),
+    Mean(FOUR, 0.0, 1.0),
+    RootMeanSquare(FOUR),
+    Explained(FOUR, FOUR),
+    Quantile(FOUR, 0.9),
+    Ranking(FOUR[:3], FOUR[3:]),
+    Calibration(FOUR, FOUR.round()),
+    RankCorrelation(0.5, 4),
+]
+
+
+@pytest.mark.parametrize("evidence", OF_FOUR, ids=lambda one: type(one).__name__)
+def test_no_more_rows_count_than_there_were(evidence: Any) -> None:
+    # A certificate takes each row for an independent one: a million made of four prove anything.
+    for found in (evidence, Gap({"a": evidence, "b": Rate(0, 1)})):
+        assert as_evidence(found, 4) is found
+        with pytest.raises(ValueError, match="it counts 4 rows where it was given 3"):
+            as_evidence(found, 3)

@@ -217,6 +217,15 @@ def test_more_events_than_trials_are_told() -> None:
         evidence_of(Constraint(Limit("mine", 0.5), lambda _: Rate(5, 3)), part, " in fold 1")
 
 
+def test_more_trials_than_rows_are_told() -> None:
+    # By a million trials that nobody made, any limit would be certified.
+    y = np.array([0, 1])
+    part = EvaluatedPipeline(None, None, y, y, 0.0, 0.0, y)
+    said = "'mine' failed in fold 1: .*it counts 1000000 rows where it was given 2"
+    with pytest.raises(InvalidOutcome, match=said):
+        evidence_of(Constraint(Limit("mine", 0.5), lambda _: Rate(1, 10**6)), part, " in fold 1")
+
+
 def test_a_limit_made_by_hand_knows_its_extreme() -> None:
     mine = Constraint(Limit("mine", 0.5, extreme=0.0), lambda _: -1.0)
     with pytest.raises(InvalidOutcome, match="'mine' is at fault: it is -1, but declares lowest=0"):

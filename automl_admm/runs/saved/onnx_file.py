@@ -153,7 +153,11 @@ def _unwritable(pipeline: Any, frame: Any, manifest: Mapping[str, Any]) -> Confi
             if gaps := _gaps_in_the_way(model, frame):
                 return refusal_of_gaps(gaps)
             return refusal_of(name, step, problem, manifest)
-    return ConfigurationError("the model cannot be written as ONNX with these columns.")
+    return ConfigurationError(
+        "the model cannot be written as ONNX, though each of its steps can: the runtime refuses "
+        "them together.",
+        hint="Use pipeline.py of the run.",
+    )
 
 
 def _gaps_in_the_way(model: Any, frame: Any) -> list[str]:

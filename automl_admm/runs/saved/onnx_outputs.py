@@ -37,7 +37,7 @@ def add_outputs(graph: Any, model: Any) -> None:
         both = nodes.add("Concat", other, chance, axis=1)
         nodes.give(1, nodes.cast_like(both, graph.output[1]))
     labels = np.asarray(model.classes_)
-    labels = labels.astype(np.int64 if labels.dtype.kind in "iu" else object)
+    labels = labels.astype(np.int64 if labels.dtype.kind in "iub" else object)
     last, first = nodes.array(labels[1:]), nodes.array(labels[:1])
     if undecided is not model and model.pos_label is not None and model.pos_label == labels[0]:
         called = nodes.add("Sub", nodes.number(1.0), chance)

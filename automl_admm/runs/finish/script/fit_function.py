@@ -54,7 +54,8 @@ def fit_function(outcome: PipelineResult, code: PipelineCode, bundle: Bundle) ->
     if code.thresholds:
         wrapped = _indented(code.thresholds)
         lines.append(f"    model = {wrapped}.fit(X[is_kept], y[is_kept])")
-    return "\n".join([*lines, "    return model, X[~is_kept], y[~is_kept]"])
+    more = ", kept_weights(relative, ~is_kept)" if _is_weighted(outcome) else ""
+    return "\n".join([*lines, f"    return model, X[~is_kept], y[~is_kept]{more}"])
 
 
 def _taking_rows(prepared: Preparation, bundle: Bundle) -> list[str]:
@@ -90,7 +91,7 @@ def _read_answers(prepared: Preparation, bundle: Bundle) -> list[str]:
 
 
 def _fitting(outcome: PipelineResult, bundle: Bundle) -> list[str]:
-    is_weighted = outcome.preparation.work.table.roles.weights is not None
+    is_weighted = _is_weighted(outcome)
     folds, kept = packed_folds(outcome), "X[is_kept], y[is_kept]"
     lines = _weights(bundle) if is_weighted else []
     if folds:
@@ -104,12 +105,19 @@ def _fitting(outcome: PipelineResult, bundle: Bundle) -> list[str]:
     return [f"    model = build().fit({kept})"]
 
 
+def _is_weighted(outcome: PipelineResult) -> bool:
+    return outcome.preparation.work.table.roles.weights is not None
+
+
 def _weights(bundle: Bundle) -> list[str]:
     bundle.add(PARTS, "fit_weighted")
+    bundle.add(PARTS, "kept_weights")
     bundle.add(WEIGHTS, "fit_estimator")
     bundle.add(ROLES, "_relative")
-    given = "_relative(table[WEIGHT].to_numpy(dtype=float))"
-    return [f"    weights = {bundle.add(PARTS, 'kept_weights')}({given}, is_kept)"]
+    return [
+        "    relative = _relative(table[WEIGHT].to_numpy(dtype=float))",
+        "    weights = kept_weights(relative, is_kept)",
+    ]
 
 
 def _trained_on(outcome: PipelineResult) -> str:

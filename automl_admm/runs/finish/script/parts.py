@@ -76,7 +76,7 @@ def fit_folds(
 
 
 def kept_weights(weights: Any, is_kept: Any) -> Any:
-    """Return the weights of the rows to fit on; None if all of the file are the same."""
+    """Return the weights of some rows; None if all of the file are the same."""
     return None if weights is None else weights[is_kept]
 
 
@@ -122,13 +122,16 @@ class OfDecided:
         return getattr(self.__dict__["model"], name)
 
 
-def score_of(model: Any, X: Any, y: Any, metric: str | None) -> tuple[str, float]:
+def score_of(
+    model: Any, X: Any, y: Any, metric: str | None, weights: Any = None
+) -> tuple[str, float]:
     """Return the name of a score with its value: that of the metric where these rows have one.
 
     One that looks at decisions is of the rows that the model decides.
     """
     from sklearn.metrics import get_scorer
 
+    by_weight = {} if weights is None else {"sample_weight": weights}
     if metric is not None:
         scorer = get_scorer(metric)
         leaves_any = getattr(model, "leaves_undecided", False)
@@ -137,11 +140,12 @@ def score_of(model: Any, X: Any, y: Any, metric: str | None) -> tuple[str, float
                 told = model.predict(X)
                 decided = pd.notna(told)
                 y, labels = y[decided], told[decided].astype(y.dtype)
-                return metric, scorer(OfDecided(model, labels), X[decided], y)
-            return metric, scorer(model, X, y)
+                by_weight = {name: one[decided] for name, one in by_weight.items()}
+                return metric, scorer(OfDecided(model, labels), X[decided], y, **by_weight)
+            return metric, scorer(model, X, y, **by_weight)
         except ValueError:
             pass  # of one class alone some metrics have no value
-    return "accuracy" if hasattr(model, "classes_") else "r2", model.score(X, y)
+    return "accuracy" if hasattr(model, "classes_") else "r2", model.score(X, y, **by_weight)
 
 
 def hand_out(predictions: Any, output: str | None) -> None:

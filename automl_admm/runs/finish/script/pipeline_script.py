@@ -156,12 +156,12 @@ MAIN = '''def main(train=TRAIN, new=None, output=None):
     """Fit, and predict new rows; without any, say how well it fits rows held out."""
     if train is None or not Path(train).is_file():
         raise DataError(f"there is no training file {train}. Name it first.")
-    model, X, y = fit(Path(train))
+    model, X, y, *weights = fit(Path(train))
     if new is not None:
         rows = rows_of(*read_table(Path(new), COLUMNS, MISSING, CSV, MORE))
         hand_out(predictions_of(model, rows), output)
     elif len(y):
-        name, value = score_of(model, X, y, METRIC)
+        name, value = score_of(model, X, y, METRIC, *weights)
         print(f"{name} {value:.4f} on {len(y)} rows that it was not fitted on")
     else:
         print("fitted on all rows")
