@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from automl_admm.data.row_roles import NAMES
 from automl_admm.report.comparing.run_facts import RunFacts
-from automl_admm.report.pipeline_differences import SideBySide, put_side_by_side
+from automl_admm.report.pipeline_differences import ParameterValues, SideBySide, put_side_by_side
 
 # Without them equal, two scores are numbers of different quantities.
 DEFINING = ("metric", "positive", *NAMES)
@@ -27,7 +27,7 @@ class Comparison:
     """Runs, their differences by chapter, and the reasons why scores cannot be compared.
 
     `equal` counts the facts of each chapter that are the same in all runs. The winners are
-    compared by their pipelines; None if one run has an ensemble, or no model.
+    compared by their pipelines and by where they decide; None if one has an ensemble, or no model.
     """
 
     runs: tuple[RunFacts, ...]
@@ -115,4 +115,7 @@ def _winners(runs: Sequence[RunFacts]) -> SideBySide | None:
     found = [one.result.pipelines for one in runs]
     if any(len(one) != 1 for one in found):
         return None
-    return put_side_by_side([one[0] for one in found])
+    winners = put_side_by_side([one[0] for one in found])
+    decisions = ParameterValues("decisions", tuple(run.result.decisions for run in runs))
+    more = (decisions,) if any(decisions.values) else ()
+    return replace(winners, parameters=(*winners.parameters, *more))

@@ -10,7 +10,7 @@ from typing import Any
 
 from automl_admm.core.errors import StoreError
 from automl_admm.report.sections import verdict
-from automl_admm.report.shipped import Shipped, shipped_of
+from automl_admm.report.shipped import Shipped, say_decisions, shipped_of
 from automl_admm.report.view import RunView, read_view
 
 # Options that stand in the resolved settings under another name, and facts that are no settings.
@@ -38,7 +38,8 @@ class LimitResult:
 class Outcome:
     """The results of a run; `kind` is that of the verdict in its report.
 
-    `confidence` is that of the proof asked for, None without one.
+    `confidence` is that of the proof asked for, None without one. `decisions` says where the model
+    decides, None at the default of its pipeline.
     """
 
     kind: str
@@ -54,6 +55,7 @@ class Outcome:
     evaluations: dict[str, int]
     ended_by: str | None
     pipelines: tuple[str, ...]
+    decisions: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,7 @@ def _outcome(view: RunView, model: Shipped | None) -> Outcome:
         evaluations=dict(Counter(one.ending for one in view.evaluations)),
         ended_by=view.result.get("stopped_by"),
         pipelines=_pipelines(model),
+        decisions=None if view.manifest is None else say_decisions(view.manifest),
     )
 
 

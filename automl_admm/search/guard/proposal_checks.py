@@ -111,15 +111,14 @@ class TableGround:
         return cls(subproblem.space, math.prod(_count(decision) for decision in free))
 
     def admit(self, point: Any) -> Selection:
-        """Return the selection if the space could make it."""
+        """Return the selection with plain texts if the space could make it."""
         try:
             is_ours = isinstance(point, Selection) and self._would_make(point)
         except Exception:  # noqa: BLE001 - its picks may be anything
             is_ours = False
         if not is_ours:
             raise Fault(f"proposed {say_value(point)}, which is no selection of the space")
-        selection: Selection = point
-        return selection
+        return Selection(tuple((name, _as_texts(pick)) for name, pick in point.picks))
 
     def key(self, point: Selection) -> Hashable:
         """Return the selection itself."""
@@ -148,6 +147,11 @@ def admit_fidelity(fidelity: Any, lowest: float) -> float:
         allowed = f"{lowest:g} to 1 are" if lowest < 1.0 else "only whole evaluations are"
         raise Fault(f"asked for the fidelity {say_value(fidelity)}, where {allowed} allowed")
     return float(fidelity)
+
+
+def _as_texts(pick: Pick) -> Pick:
+    """Return a pick without NumPy's texts: an objective sees those that a file gives back."""
+    return str(pick) if isinstance(pick, str) else tuple(map(str, pick))
 
 
 def _allows(decision: Decision, pick: Pick) -> bool:

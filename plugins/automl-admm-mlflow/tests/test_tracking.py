@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from mlflow.tracking import MlflowClient
 
 from automl_admm.plugin_api import RunResult, SavedRun, Stop, StopReason
 from automl_admm.testing.saved_runs import BEGUN, BEST, EVALUATIONS, sample_run
+
+OLD_RUN = Path(__file__).parents[3] / "tests" / "runs" / "old_run" / "stacked"
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +66,17 @@ def test_a_run_is_logged_with_its_evaluations_and_its_winner(tmp_path: Path, sto
         6: 0.95,
         7: 0.96,
     }
+
+
+def test_the_model_that_ships_is_named_beside_the_best_evaluation(
+    tmp_path: Path, store: str
+) -> None:
+    # An ensemble is no evaluation, and a threshold or a fallback may pass one over.
+    folder = Path(shutil.copytree(OLD_RUN, tmp_path / "of-two"))
+    found = MlflowClient(store).get_run(write(sample_run(folder, EVALUATIONS[:7]), store))
+    shipped = json.loads((OLD_RUN / "model.json").read_text())["pipeline"]
+    assert found.data.tags["model"] == shipped
+    assert found.data.tags["best_pipeline"] == BEST.text != shipped
 
 
 def test_each_ending_is_told_apart(tmp_path: Path, store: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from report_runs import an_evaluation, write_run
 from automl_admm.core.errors import StoreError
 from automl_admm.report.comparing.comparison import Comparison, compare
 from automl_admm.report.comparing.run_facts import read_facts
+from automl_admm.store.json_content import with_digest
+from automl_admm.store.run_folder import write_json
 from automl_admm.store.sqlite.lock import this_process
 
 OLD = Path(__file__).parents[2] / "runs" / "old_run"
@@ -113,6 +116,20 @@ def test_finished_runs_with_models_are_compared() -> None:
     assert all(one.result.is_certified is not None for one in found.runs)
     assert found.winners is not None
     assert found.winners.shapes[0] != found.winners.shapes[1]
+
+
+def test_winners_that_decide_elsewhere_are_not_the_same(tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    shutil.copytree(OLD / "group_thresholds", again)
+    content = json.loads((again / "model.json").read_text())
+    content["threshold"] = 0.9
+    write_json(again / "model.json", with_digest(content))
+    found = compare([read_facts(OLD / "group_thresholds"), read_facts(again)])
+    assert found.winners is not None
+    (row,) = found.winners.differences
+    assert row.name == "decisions"
+    assert row.values[0] != row.values[1]
+    assert str(row.values[1]).endswith("others at 0.9")
 
 
 def test_a_run_that_goes_on_is_refused(tmp_path: Path) -> None:

@@ -45,6 +45,12 @@ def test_a_permutation_that_keeps_a_precedence_is_admitted():
         assert GROUND.admit(proposed(*steps)) == proposed(*steps)
 
 
+def test_texts_of_numpy_become_plain_ones():
+    drawn = Selection((("kind", np.str_("x")), ("steps", tuple(np.array(list("cab"))))))
+    kind, steps = dict(GROUND.admit(drawn).picks).values()
+    assert {type(kind), *map(type, steps)} == {str}
+
+
 @pytest.mark.parametrize("steps", ["abc", "acb", "bac", "ca", "cabx", ""])
 def test_any_other_is_no_selection_of_the_space(steps):
     with pytest.raises(Fault, match="no selection of the space"):

@@ -93,7 +93,7 @@ class Tracker:
             found = metrics_of(best, self.info)
             self._log(own, {f"best_{name}": value for name, value in found.items()})
         if folder is not None:
-            tags |= _certified(folder)
+            tags |= _certified(folder) | _shipped(folder)
             for name in FILES:
                 if (folder / name).exists():
                     self.client.log_artifact(own, str(folder / name))
@@ -173,6 +173,14 @@ def _marks(client: MlflowClient, run: Run) -> Iterator[str]:
 
 def _now() -> int:
     return int(time.time() * 1000)
+
+
+def _shipped(folder: Path) -> dict[str, str]:
+    """Return the model that shipped: an ensemble of pipelines is no evaluation."""
+    if not (folder / "model.json").exists():
+        return {}
+    content: dict[str, Any] = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    return {"model": short(content["pipeline"])}
 
 
 def _certified(folder: Path) -> dict[str, str]:
