@@ -92,9 +92,11 @@ def ship_single(
 
     In the search they were those of fits on fewer rows: a tree of all rows may be larger.
     """
+    # Before any limit, which is anybody's code, has had the model in its hands.
+    loss = seen_loss(work, pipeline)
     found = ship(work, pipeline, fit_seconds, folder, path)
     costs = measure_costs(work, pipeline, is_fact, folder, fit_seconds)
-    return replace(found, costs=costs, seen_loss=seen_loss(work, pipeline))
+    return replace(found, costs=costs, seen_loss=loss)
 
 
 def seen_loss(work: PipelineWork, pipeline: Any) -> float:
