@@ -37,7 +37,8 @@ class OfDecided:
             known = {one.name: getattr(evaluated, one.name) for one in fields(EvaluatedPipeline)}
             evaluated = EvaluatedPipeline(**known).part(decided)
             others = tuple(_taken(one, decided) for one in others)
-        return name_rows(as_evidence(self.function(evaluated, *others)), "decided {}".format)
+        found = as_evidence(self.function(evaluated, *others), len(evaluated.y))
+        return name_rows(found, "decided {}".format)
 
     def knowing(self, labels: Sequence[object]) -> OfDecided:
         """Return the same with the classes of the target."""

@@ -64,7 +64,7 @@ def _demand_counts(evidence: Evidence, given: float) -> None:
                 _demand_counts(part, given)
     counted = _rows_of(evidence)
     if counted > given:
-        raise ValueError(f"it counts {counted:.0f} rows where it was given {given:.0f}")
+        raise ValueError(f"it counts {say_value(counted)} rows where it was given {given:.0f}")
 
 
 def _rows_of(evidence: Evidence) -> float:
@@ -72,14 +72,18 @@ def _rows_of(evidence: Evidence) -> float:
     match evidence:
         case Rate(trials=rows) | F1(rows=rows) | RankCorrelation(rows=rows):
             return rows
-        case Mean(values=values) | Quantile(values=values):
-            return len(values)
-        case RootMeanSquare(errors=values) | Explained(errors=values):
-            return len(values)
-        case Calibration(truth=values):
+        case (
+            Mean(values=values)
+            | Quantile(values=values)
+            | RootMeanSquare(errors=values)
+            | Explained(errors=values)
+            | Calibration(truth=values)
+        ):
             return len(values)
         case Ranking(positives, negatives):
             return len(positives) + len(negatives)
+        case Average(parts, are_apart=True):  # no row counts in two of them
+            return sum(map(_rows_of, parts.values()))
     return 0
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from automl_admm.core.errors import InvalidOutcome
-from automl_admm.core.evidence import Evidence
+from automl_admm.core.evidence import Evidence, Timing
 from automl_admm.core.fold_means import mean_over_folds
 from automl_admm.core.messages import say_error
 from automl_admm.core.unknown_values import explain_unknown
@@ -31,13 +31,17 @@ def refuse_cheaply(constraints: Sequence[Constraint], steps: Any) -> None:
 def evidence_of(constraint: Constraint, part: EvaluatedPipeline, where: str) -> Evidence:
     """Return the evidence of one constraint; an exception in it makes the outcome invalid."""
     try:
-        return measured_by(constraint.function, part)
+        found = measured_by(constraint.function, part)
     except (MemoryError, InvalidOutcome):
         raise
     except Exception as problem:
         reason = say_error(problem)
         message = f"constraint '{constraint.limit.name}' failed{where}: {reason}"
         raise InvalidOutcome(message) from problem
+    if constraint.kind == "statistical" and isinstance(found, Timing):
+        reason = "it returned times, and is not declared as measured"
+        raise InvalidOutcome(f"constraint '{constraint.limit.name}' is at fault: {reason}{where}")
+    return found
 
 
 def value_of(constraint: Constraint, evidence: Evidence, where: str) -> float:

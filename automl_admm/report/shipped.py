@@ -150,19 +150,6 @@ def tell_shipped_thresholds(manifest: Mapping[str, Any], evaluation: Evaluation)
     return f"shipped at threshold {words}{why}"
 
 
-def say_decisions(manifest: Mapping[str, Any]) -> str | None:
-    """Say where a model decides; None if that is the default of its pipeline."""
-    shipped = read_thresholds(manifest)
-    if undecided := name_undecided(shipped):
-        return f"undecided: {undecided}"
-    if words := name_thresholds(shipped) or name_weights(shipped):
-        return words
-    threshold = shipped.get("threshold")
-    if threshold is None:
-        return None
-    return f"'{manifest.get('positive')}' {say_threshold(threshold)}"
-
-
 def tell_pooled_values(manifest: Mapping[str, Any], evaluation: Evaluation) -> str | None:
     """Say the values of limits that the model has on the rows of all folds together.
 

@@ -289,6 +289,14 @@ def test_thresholds_and_calibrated_probabilities_are_written(
     assert chances == pytest.approx(decided.predict_proba(X), abs=1e-5)
 
 
+def test_labels_that_are_floating_point_numbers_are_told() -> None:
+    pytest.importorskip("skl2onnx")
+    X = table()[["a", "b"]].fillna(0.0)
+    model = LogisticRegression().fit(X, np.where(table()["buys"] == "yes", 1.0, 0.0))
+    with pytest.raises(ConfigurationError, match=r"floating-point numbers, such as 0\.0"):
+        convert(model, X, {})
+
+
 def test_other_predictions_are_refused(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,6 +88,10 @@ def test_the_script_of_a_weighted_run_scores_by_weight_as_the_run_does(
     score = json.loads((tmp_path / "here" / "model.json").read_text())["held_out_score"]
     told = run_python("here/pipeline.py", cwd=tmp_path)
     assert told.stdout.startswith(f"{metric} {score:.4f} on "), told
+    code = (
+        "from pathlib import Path; import pipeline; print(len(pipeline.fit(Path('../rows.csv'))))"
+    )
+    assert run_python("-c", code, cwd=tmp_path / "here").stdout == "3\n"
 
 
 @pytest.mark.parametrize("column", ["w", "site", "day"])

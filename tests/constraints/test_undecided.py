@@ -11,6 +11,7 @@ from sklearn.dummy import DummyClassifier
 
 from automl_admm.constraints.dry_run import TrialRows, meet_data
 from automl_admm.constraints.expected_evidence import imagine
+from automl_admm.constraints.undecided import OfDecided
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.evidence import Evidence, Rate, Weighted
 from automl_admm.core.returned_evidence import as_evidence
@@ -46,6 +47,12 @@ def test_rates_are_of_the_decided_rows_and_say_so() -> None:
     assert fpr == Rate(1, 2, "decided negative rows")
     assert recall == Rate(2, 3, "decided positive rows")
     assert precision == Rate(2, 3, "decided rows called positive")
+
+
+def test_no_more_rows_count_than_are_decided() -> None:
+    seen = EvaluatedPipeline(None, None, Y, Y, 0.0, 0.0, TOLD)
+    with pytest.raises(ValueError, match="it counts 8 rows where it was given 5"):
+        OfDecided(lambda _: Rate(0, 8))(seen)
 
 
 def test_groups_classes_scorers_and_weights_count_the_decided_rows_too() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from automl_admm.core.evidence import (
     F1,
+    Average,
     Calibration,
     Estimate,
     Explained,
@@ -59,6 +60,7 @@ OF_FOUR = [
     Ranking(FOUR[:3], FOUR[3:]),
     Calibration(FOUR, FOUR.round()),
     RankCorrelation(0.5, 4),
+    Average({"a": Rate(0, 2), "b": Rate(1, 2)}, are_apart=True),
 ]
 
 

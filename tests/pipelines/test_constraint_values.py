@@ -15,7 +15,7 @@ from automl_admm import AutoMLClassifier, AutoMLRegressor, Constraint, Evaluated
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.resolve import constraint_of, with_groups
 from automl_admm.core.errors import InvalidOutcome, NoSuccessError
-from automl_admm.core.evidence import Estimate, Rate
+from automl_admm.core.evidence import Estimate, Rate, Timing
 from automl_admm.pipelines.cross_validation import judge_folds
 from automl_admm.pipelines.few_row_model import constant_pipeline
 from automl_admm.pipelines.limit_values import evidence_of, value_of
@@ -224,6 +224,17 @@ def test_more_trials_than_rows_are_told() -> None:
     said = "'mine' failed in fold 1: .*it counts 1000000 rows where it was given 2"
     with pytest.raises(InvalidOutcome, match=said):
         evidence_of(Constraint(Limit("mine", 0.5), lambda _: Rate(1, 10**6)), part, " in fold 1")
+
+
+def test_times_are_no_evidence_of_rows() -> None:
+    y = np.array([0, 1])
+    part = EvaluatedPipeline(None, None, y, y, 0.0, 0.0, y)
+    times = Timing(np.zeros(10**6), 0.9)
+    said = "'mine' is at fault: it returned times, and is not declared as measured"
+    with pytest.raises(InvalidOutcome, match=said):
+        evidence_of(Constraint(Limit("mine", 0.5), lambda _: times, kind="statistical"), part, "")
+    measured = Constraint(Limit("mine", 0.5), lambda _: times, kind="measured")
+    assert evidence_of(measured, part, "") is times
 
 
 def test_a_limit_made_by_hand_knows_its_extreme() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from automl_admm.core.decisions import find_value
@@ -44,7 +44,7 @@ def _check_names(module: Module, step: WrittenStep) -> None:
         if argument.name in idle:
             _check_value(argument, idle[argument.name])
         elif argument.name in fixed:
-            if find_value(argument.value, (fixed[argument.name],)) is None:
+            if _find(argument.value, (fixed[argument.name],)) is None:
                 message = f"'{argument.name}' is always {json.dumps(fixed[argument.name])} here"
                 raise _error(TextCode.VALUE, argument.value_span, message)
         elif argument.name not in names:
@@ -90,7 +90,7 @@ def _check_value(argument: Argument, item: Choice | Parameter) -> None:
 def _label(argument: Argument, item: Choice) -> str:
     """Return the label of a value."""
     values = tuple(map(item.value, item.alternatives))
-    place = find_value(argument.value, values)
+    place = _find(argument.value, values)
     if place is None:
         raise _no_such_value(argument, values)
     return item.alternatives[place]
@@ -99,7 +99,7 @@ def _label(argument: Argument, item: Choice) -> str:
 def _unit(argument: Argument, parameter: Parameter) -> float:
     """Return the place of a value on [0, 1]."""
     if parameter.values:
-        place = find_value(argument.value, parameter.values)
+        place = _find(argument.value, parameter.values)
         if place is None:
             raise _no_such_value(argument, parameter.values)
         return parameter.to_unit(parameter.low + place)
@@ -113,6 +113,16 @@ def _unit(argument: Argument, parameter: Parameter) -> float:
             raise _outside(argument, parameter)
         return parameter.to_unit(number)
     return _real_unit(number, parameter)
+
+
+def _find(written: Value, values: Sequence[Value]) -> int | None:
+    """Return the place of a written value; 1 may stand for 1.0, and 1.0 never for 1.
+
+    A grammar may have left out the 1.0 of a component, to which 1 means another thing.
+    """
+    place = find_value(written, values)
+    is_other = place is not None and isinstance(written, float) and isinstance(values[place], int)
+    return None if is_other else place
 
 
 def _real_unit(number: float, parameter: Parameter) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -116,6 +117,11 @@ def _winners(runs: Sequence[RunFacts]) -> SideBySide | None:
     if any(len(one) != 1 for one in found):
         return None
     winners = put_side_by_side([one[0] for one in found])
-    decisions = ParameterValues("decisions", tuple(run.result.decisions for run in runs))
-    more = (decisions,) if any(decisions.values) else ()
+    decided = [run.result.decisions for run in runs]
+    names = dict.fromkeys(name for one in decided for name in one)
+    more = (ParameterValues(name, tuple(_text(one.get(name)) for one in decided)) for name in names)
     return replace(winners, parameters=(*winners.parameters, *more))
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False, default=str)

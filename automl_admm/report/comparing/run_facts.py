@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import StoreError
+from automl_admm.pipelines.thresholds.by_group import NAMES
 from automl_admm.report.sections import verdict
-from automl_admm.report.shipped import Shipped, say_decisions, shipped_of
+from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView, read_view
 
 # Options that stand in the resolved settings under another name, and facts that are no settings.
@@ -38,8 +39,8 @@ class LimitResult:
 class Outcome:
     """The results of a run; `kind` is that of the verdict in its report.
 
-    `confidence` is that of the proof asked for, None without one. `decisions` says where the model
-    decides, None at the default of its pipeline.
+    `confidence` is that of the proof asked for, None without one. `decisions` has the thresholds of
+    the model, or the weights of its classes; it is empty at the default of its pipeline.
     """
 
     kind: str
@@ -55,7 +56,7 @@ class Outcome:
     evaluations: dict[str, int]
     ended_by: str | None
     pipelines: tuple[str, ...]
-    decisions: str | None
+    decisions: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ def _outcome(view: RunView, model: Shipped | None) -> Outcome:
         evaluations=dict(Counter(one.ending for one in view.evaluations)),
         ended_by=view.result.get("stopped_by"),
         pipelines=_pipelines(model),
-        decisions=None if view.manifest is None else say_decisions(view.manifest),
+        decisions=_decisions(view.manifest or {}),
     )
 
 
@@ -162,6 +163,18 @@ def _pipelines(model: Shipped | None) -> tuple[str, ...]:
     if model is None:
         return ()
     return tuple(one.text for one in model.members) or (model.text,)
+
+
+def _decisions(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where a model decides, by the names in `model.json`: one value a name."""
+    found: dict[str, Any] = {}
+    for name in NAMES:
+        held = manifest.get(name)
+        if isinstance(held, Mapping):
+            found |= {f"{name}[{key}]": one for key, one in held.items()}
+        elif held is not None:
+            found[name] = held
+    return {"positive": manifest.get("positive"), **found} if found else {}
 
 
 def _limits(view: RunView, model: Shipped | None) -> tuple[LimitResult, ...]:

@@ -71,6 +71,7 @@ def convert(pipeline: Any, rows: Any, manifest: Mapping[str, Any]) -> OnnxModel:
     """
     import pandas as pd
 
+    _refuse_fractions(pipeline)
     places = np.unique(np.linspace(0, len(rows) - 1, MOST_ROWS).astype(int))
     frame = pd.DataFrame(rows).iloc[places]
     frame.columns = frame.columns.astype(str)
@@ -118,6 +119,16 @@ def _predicts(pipeline: Any, rows: Any) -> bool:
     except Exception:  # noqa: BLE001 - components raise of all kinds
         return False
     return True
+
+
+def _refuse_fractions(pipeline: Any) -> None:
+    """Raise for labels such as 1.0: ONNX has texts and whole numbers."""
+    labels = np.asarray(getattr(pipeline, "classes_", ()))
+    if labels.size and labels.dtype.kind == "f":
+        raise ConfigurationError(
+            f"the labels are floating-point numbers, such as {labels[0]}, and ONNX has none.",
+            hint="Make them whole numbers or texts and fit again, or use pipeline.py of the run.",
+        )
 
 
 def _tried(pipeline: Any, given: Any, frame: Any, number: Any) -> OnnxModel | None:

@@ -12,7 +12,7 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import Any
 
-from automl_admm.core.decisions import Order
+from automl_admm.core.decisions import Order, Value, find_value
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.messages import say_value
@@ -115,11 +115,28 @@ def _of_study(study: Any, box: PreparedBox) -> Iterator[Observed]:
 
 
 def _of_frame(frame: Any, box: PreparedBox) -> Iterator[Observed]:
+    _demand_told_apart(frame, box.problem.space)
     return _of_rows(frame.to_dict("records"), box)
 
 
 def _of_polars(frame: Any, box: PreparedBox) -> Iterator[Observed]:
+    _demand_told_apart(frame, box.problem.space)
     return _of_rows(frame.to_dicts(), box)
+
+
+def _demand_told_apart(frame: Any, space: SearchSpace) -> None:
+    """Raise for a column of floats that may have been whole numbers, where both are values."""
+    for item in (*space.decisions, *space.parameters):
+        values = getattr(item, "values", ())
+        floats = {one for one in values if type(one) is float}
+        has_both = any(type(one) is int and one in floats for one in values)
+        column = frame[item.name] if has_both and item.name in frame.columns else None
+        if column is not None and "float" in str(column.dtype).lower():
+            raise ConfigurationError(
+                f"the column '{item.name}' is of floats, which may have been whole numbers, "
+                "and the space has both.",
+                hint="Give a list of dicts, or a column of objects.",
+            )
 
 
 def _of_rows(rows: Iterable[Any], box: PreparedBox) -> Iterator[Observed]:
@@ -139,14 +156,24 @@ def _of_rows(rows: Iterable[Any], box: PreparedBox) -> Iterator[Observed]:
 
 
 def _given(values: Mapping[Any, Any], box: PreparedBox) -> dict[Any, Any]:
-    """Leave out empty cells: a frame has a column for every parameter, active or not."""
-    empty = _names_with_none(box.problem.space)
+    """Leave out empty cells: a frame has a column for every parameter, active or not.
+
+    A NaN is one unless it is a value of the space.
+    """
+    empty, unknown = (_names_with(box.problem.space, one) for one in (None, math.nan))
     orders = {one.name for one in box.problem.space.decisions if isinstance(one, Order)}
     return {
-        name: None if _is_missing(one) else _order(one) if name in orders else one
+        name: _plain(name, one, unknown, orders)
         for name, one in values.items()
-        if not _is_missing(one) or name in empty
+        if not _is_missing(one) or name in empty | unknown
     }
+
+
+def _plain(name: Any, value: Any, unknown: set[str], orders: set[str]) -> Any:
+    if name in orders:
+        return _order(value)
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return None if _is_missing(value) and not (is_nan and name in unknown) else value
 
 
 def _order(value: Any) -> Any:
@@ -159,10 +186,12 @@ def _order(value: Any) -> Any:
         return value
 
 
-def _names_with_none(space: SearchSpace) -> set[str]:
-    """Return the decisions and parameters that have None among their values."""
+def _names_with(space: SearchSpace, value: Value) -> set[str]:
+    """Return the decisions and parameters that have a value among theirs."""
     items = (*space.decisions, *space.parameters)
-    return {item.name for item in items if None in getattr(item, "values", ())}
+    return {
+        item.name for item in items if find_value(value, getattr(item, "values", ())) is not None
+    }
 
 
 def _is_missing(value: object) -> bool:

@@ -27,6 +27,8 @@ COLUMNS = (
     "details",
 )
 NUMBERS = frozenset({int, float})
+# The floats of a row that are no text; those in text keep a sign of their zero.
+SIGNED = ("loss", "seconds")
 # How an evaluation ends that the search did not let end: a later result takes its place.
 UNFINISHED = frozenset({Status.CANCELLED, Status.LOST})
 
@@ -137,13 +139,17 @@ def digest(row: Sequence[Any]) -> bytes:
 def is_intact(row: Sequence[Any], sha256: object) -> bool:
     """Return True if a hash is that of the values of a row.
 
-    Versions until 0.1 took the hash of a loss of -0.0, which SQLite gives back as 0.0.
+    Earlier versions took the hash of -0.0, of a loss or of seconds; SQLite gives back 0.0.
     """
     if digest(row) == sha256:
         return True
-    place = COLUMNS.index("loss")
-    is_zero = len(row) == len(COLUMNS) and row[place] == 0.0
-    return is_zero and digest([*row[:place], -0.0, *row[place + 1 :]]) == sha256
+    if len(row) != len(COLUMNS):
+        return False
+    zeros = [place for place in map(COLUMNS.index, SIGNED) if row[place] == 0.0]
+    return any(
+        digest([-0.0 if place in turned else one for place, one in enumerate(row)]) == sha256
+        for turned in (zeros, zeros[:1], zeros[1:])
+    )
 
 
 def storable(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import optuna
@@ -10,7 +11,7 @@ from automl_admm_optuna import export_study, exporters
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import TrialState
 
-from automl_admm.plugin_api import ConfigurationError, SavedRun
+from automl_admm.plugin_api import Choice, ConfigurationError, Parameter, SavedRun, SearchSpace
 from automl_admm.testing.saved_runs import BEST, EVALUATIONS, SPACE, sample_run
 
 
@@ -85,3 +86,28 @@ def test_a_run_without_anything_feasible_has_no_best_trial(tmp_path: Path) -> No
     study = export_study(sample_run(tmp_path / "credit-1", EVALUATIONS[1:2]), None)
     with pytest.raises(ValueError, match="feasible"):
         study.best_trial  # noqa: B018
+
+
+def test_equal_values_are_told_apart(tmp_path: Path, storage: str) -> None:
+    # To Optuna 1, 1.0 and True are one choice, and a trial would have another value than it had.
+    values = (1, 1.0, True, "1")
+    space = SearchSpace(
+        (Choice("share", ("one", "all", "yes", "text"), values=values),),
+        (Parameter("again", 0, 3, kind="category", values=values),),
+    )
+    told = [
+        replace(
+            BEST,
+            number=number,
+            candidate=space.candidate(space.complete({"share": label}), [place]),
+        )
+        for number, (label, place) in enumerate(
+            zip(("one", "all", "yes", "text"), (0.1, 0.4, 0.6, 0.9), strict=True), start=1
+        )
+    ]
+    run = sample_run(tmp_path / "alike", told)
+    write(replace(run, info=replace(run.info, space=space)), storage)
+    study = optuna.load_study(study_name="alike", storage=storage)
+    texts = ["1", "1.0", "true", '"1"']
+    assert [one.params["share"] for one in study.trials] == texts
+    assert [one.params["again"] for one in study.trials] == texts

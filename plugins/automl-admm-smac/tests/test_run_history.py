@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from automl_admm_smac import exporters
 from smac import Scenario
 from smac.runhistory import RunHistory, StatusType, TrialValue
 
-from automl_admm.plugin_api import ConfigurationError, SavedRun
+from automl_admm.plugin_api import ConfigurationError, Parameter, SavedRun, SearchSpace
 from automl_admm.testing.saved_runs import BEST, EVALUATIONS, sample_run
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # SMAC's own
@@ -75,3 +76,17 @@ def test_a_run_that_goes_on_is_written_anew_and_others_are_left_alone(tmp_path: 
     with pytest.raises(ConfigurationError, match="holds something else than this run"):
         write(other, target)
     assert (folder / "runhistory.json").read_bytes() == before
+
+
+def test_values_with_one_text_are_told_apart(tmp_path: Path) -> None:
+    values = (None, "None", 1)
+    space = SearchSpace((), (Parameter("depth", 0, 2, kind="category", values=values),))
+    told = [
+        replace(BEST, number=number, candidate=space.candidate(space.complete({}), [place]))
+        for number, place in enumerate((0.1, 0.5, 0.9), start=1)
+    ]
+    run = sample_run(tmp_path / "alike", told)
+    run = replace(run, info=replace(run.info, space=space))
+    _, history = read(write(run, tmp_path / "smac"))
+    found = [dict(history.get_config(key.config_id))["depth"] for key in history]
+    assert found == ["null", '"None"', "1"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from automl_admm.core.errors import GrammarError
+from automl_admm.core.errors import ConfigurationError, GrammarError
 from automl_admm.core.space import Choice
 from automl_admm.grammar import compile_text
 from automl_admm.grammar.text.matcher import parse
@@ -57,7 +57,9 @@ def test_a_number_that_is_written_in_two_ways_stands_twice(components, name, arg
         compiled(components, f'"{name}" "(" {argument} ")"', name)
 
 
-@pytest.mark.parametrize("texts", [("1", "0.5"), ("1.0", "1"), ("0.5", "1.0"), ("1.0", "0.5", "1")])
+@pytest.mark.parametrize(
+    "texts", [("1", "0.5"), ("1",), ("1.0", "1"), ("0.5", "1.0"), ("1.0", "0.5", "1")]
+)
 def test_a_whole_number_is_not_taken_for_the_share_that_equals_it(texts):
     values = {"1": 1, "1.0": 1.0, "0.5": 0.5}
     share = Choice("share", ("one", "all", "half"), values=tuple(values.values()))
@@ -70,13 +72,16 @@ def test_a_whole_number_is_not_taken_for_the_share_that_equals_it(texts):
     )
     listed = ", ".join(f'"{text}"' for text in texts)
     pipelines = compiled(registry, f'"own" "(" "share" "=" choice{{{listed}}} ")"', "own")
-    (choice,) = pipelines.space.decisions
-    assert [repr(choice.value(label)) for label in choice.alternatives] == [
-        repr(values[text]) for text in texts
-    ]
+    for choice in pipelines.space.decisions:
+        assert [repr(choice.value(label)) for label in choice.alternatives] == [
+            repr(values[text]) for text in texts
+        ]
     for text in texts:
         candidate = parse(f"own(share={text})", pipelines)
         assert pipelines.text(candidate) == f"own(share={text})"
+    if "1.0" not in texts:
+        with pytest.raises(ConfigurationError, match=r"'share' (cannot be 1\.0|is always 1 here)"):
+            parse("own(share=1.0)", pipelines)
 
 
 @pytest.mark.parametrize(

@@ -20,12 +20,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from automl_admm import AutoMLClassifier, InfeasibleError
 from automl_admm.cli.main import main
+from automl_admm.core.limits import Limit
 from automl_admm.core.run import FallbackKind
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.predictions.decisions import only_class
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.work import PipelineWork
-from automl_admm.plugins.records import ComponentPlugin
+from automl_admm.plugins.records import ComponentPlugin, Constraint
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.decision_summary import explain_held_out_class
@@ -98,6 +99,18 @@ def test_a_final_fit_tells_the_loss_on_its_own_rows(tmp_path: Path) -> None:
         for ships in (True, False):
             found = used.refit(default_start(used.space.space), 0, tmp_path, ships=ships)
             assert found.seen_loss == loss
+
+
+def test_a_limit_that_changes_the_model_changes_nothing_of_that_loss(tmp_path: Path) -> None:
+    def spoil(evaluated: Any) -> float:
+        evaluated.pipeline.steps[-1][1].tree_.value[:] = 0.5
+        return 0.0
+
+    used = only(work(), DecisionTreeClassifier)
+    spoiling = Constraint(Limit("mine", 0.5), spoil, kind="statistical")
+    used = replace(used, held_out=used.table, constraints=(spoiling,))
+    found = used.refit(default_start(used.space.space), 0, tmp_path)
+    assert (found.held_out_problem, found.seen_loss) == ("", 0.0)
 
 
 def test_a_ranking_that_the_default_makes_nothing_of_is_given_a_threshold(tmp_path: Path) -> None:

@@ -281,10 +281,18 @@ def test_a_value_is_not_taken_for_an_equal_one_beside_it(
         one.tell(trial, 0.5)
     begun.close()
     frame = pd.DataFrame({"n": [value], "loss": 0.5}, dtype=object)
-    is_empty_cell = value != value  # noqa: PLR0124 - NaN
-    for source in (enqueued, tmp_path / "s", *([] if is_empty_cell else [frame])):
+    for source in (enqueued, tmp_path / "s", [{"n": value, "loss": 0.5}], frame):
         taken = Study(space, random_state=0, warm_start=source)
         assert [repr(result.values["n"]) for result in taken.results] == [repr(value)]
+
+
+@pytest.mark.parametrize("form", [pd.DataFrame, _of_polars], ids=["frame", "polars"])
+def test_a_column_that_made_floats_of_whole_numbers_is_refused_where_both_are_values(
+    form: Any,
+) -> None:
+    space = SearchSpace(decisions=(Choice("n", ("one", "all"), values=(1, 1.0)),))
+    with pytest.raises(ConfigurationError, match="the column 'n' is of floats"):
+        Study(space, warm_start=form([{"n": 1.0, "loss": 0.1}, {"n": 1.0, "loss": 0.2}]))
 
 
 def test_an_equal_number_of_another_type_is_taken_where_it_is_alone() -> None:

@@ -23,7 +23,7 @@ from automl_admm.store.rescue.checking import check
 from automl_admm.store.run_folder import RunFolder, create_folder, write_json
 from automl_admm.store.sqlite import opening
 from automl_admm.store.sqlite.log import SqliteStore
-from automl_admm.store.sqlite.rows import RowError, digest, from_rows, to_row
+from automl_admm.store.sqlite.rows import COLUMNS, RowError, digest, from_rows, to_row
 from automl_admm.store.sqlite.schema import INSERT, SELECT, create_tables
 
 DONE = Evaluation(
@@ -291,13 +291,17 @@ def test_a_store_whose_file_is_gone_keeps_nothing_in_silence(
                 change()
 
 
-def test_a_loss_of_minus_zero_that_an_older_version_wrote_is_no_damage(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "zeros", [{"loss": -0.0}, {"seconds": -0.0}, {"loss": -0.0, "seconds": -0.0}], ids=str
+)
+def test_minus_zero_that_an_older_version_wrote_is_no_damage(
+    zeros: dict[str, float], tmp_path: Path
+) -> None:
     path = tmp_path / "s.sqlite"
     SqliteStore(path, create=True).close()
-    row = to_row(replace(DONE, loss=0.0))
-    place = row.index(0.0)
-    older = (*row[:place], -0.0, *row[place + 1 :])
+    row = dict(zip(COLUMNS, to_row(replace(DONE, loss=0.0, seconds=0.0)), strict=True))
+    older = tuple((row | zeros).values())
     with closing(sqlite3.connect(path)) as database:
         database.execute(INSERT, (*older, digest(older)))
         database.commit()
-    assert [one.loss for one in SqliteStore(path).read()] == [0.0]
+    assert [(one.loss, one.seconds) for one in SqliteStore(path).read()] == [(0.0, 0.0)]

@@ -23,6 +23,12 @@ ROLES = "automl_admm.data.row_roles"
 WEIGHTS = "automl_admm.pipelines.weighting"
 CALIBRATED = "automl_admm.pipelines.calibrated"
 PORTIONS = "automl_admm.data.row_portions"
+# Of a run with weights, whose script returns those of the other rows, too.
+THREE = (
+    "\n\ndef fit(train):",
+    '    """Fit on the rows of a file that the run trained on; return the others, too."""',
+    "    return fit_by_weight(train)[:3]",
+)
 ALL_ROWS = "np.ones(len(y), dtype=bool)"
 
 
@@ -34,13 +40,18 @@ def build_function(code: PipelineCode) -> str:
     )
 
 
+def name_of_fit(outcome: PipelineResult) -> str:
+    """Return the name of the function whose results the score takes: with weights it has four."""
+    return "fit_by_weight" if _is_weighted(outcome) else "fit"
+
+
 def fit_function(outcome: PipelineResult, code: PipelineCode, bundle: Bundle) -> str:
     """Return the function that fits on the rows of the run; what it calls goes to the bundle."""
     rows = _trained_on(outcome)
     if rows.startswith(("is_for", "unpack")):
         bundle.add(PARTS, rows.partition("(")[0])
     lines = [
-        "def fit(train):",
+        f"def {name_of_fit(outcome)}(train):",
         '    """Fit on the rows of a file that the run trained on; return the others, too."""',
         "    table, place = read_table(train, COLUMNS | ANSWER, MISSING, CSV, MORE)",
         *_taking_rows(outcome.preparation, bundle),
@@ -54,8 +65,10 @@ def fit_function(outcome: PipelineResult, code: PipelineCode, bundle: Bundle) ->
     if code.thresholds:
         wrapped = _indented(code.thresholds)
         lines.append(f"    model = {wrapped}.fit(X[is_kept], y[is_kept])")
-    more = ", kept_weights(relative, ~is_kept)" if _is_weighted(outcome) else ""
-    return "\n".join([*lines, f"    return model, X[~is_kept], y[~is_kept]{more}"])
+    found = "model, X[~is_kept], y[~is_kept]"
+    if not _is_weighted(outcome):
+        return "\n".join([*lines, f"    return {found}"])
+    return "\n".join([*lines, f"    return {found}, kept_weights(relative, ~is_kept)", *THREE])
 
 
 def _taking_rows(prepared: Preparation, bundle: Bundle) -> list[str]:

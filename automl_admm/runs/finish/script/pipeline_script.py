@@ -17,7 +17,7 @@ from automl_admm.runs.finish.script import more_forms, parts, table_parts
 from automl_admm.runs.finish.script.bundle import PACKAGE, Bundle, NotBundledError
 from automl_admm.runs.finish.script.constants import constants_of, kept_readings
 from automl_admm.runs.finish.script.csv_manner import TrainingFile
-from automl_admm.runs.finish.script.fit_function import build_function, fit_function
+from automl_admm.runs.finish.script.fit_function import build_function, fit_function, name_of_fit
 from automl_admm.runs.finish.script.heading import docstring_of, threads_of
 from automl_admm.runs.finish.script.imports import guarded_imports, plain_imports
 from automl_admm.runs.prepare.preparation import Preparation
@@ -98,7 +98,8 @@ def _text(outcome: PipelineResult, code: PipelineCode) -> str:
     head = [docstring_of(outcome, packages), "from __future__ import annotations"]
     imports = [plain_imports(bundle), *guarded_imports(foreign, packages)]
     start = "\n\n".join([*head, threads_of(prepared), *imports])
-    return start + "\n\n" + "\n\n\n".join([*body, bundle.text, more, MAIN])
+    main = MAIN.replace("FIT", name_of_fit(outcome))
+    return start + "\n\n" + "\n\n\n".join([*body, bundle.text, more, main])
 
 
 def _import_components(code: PipelineCode, bundle: Bundle) -> list[str]:
@@ -156,7 +157,7 @@ MAIN = '''def main(train=TRAIN, new=None, output=None):
     """Fit, and predict new rows; without any, say how well it fits rows held out."""
     if train is None or not Path(train).is_file():
         raise DataError(f"there is no training file {train}. Name it first.")
-    model, X, y, *weights = fit(Path(train))
+    model, X, y, *weights = FIT(Path(train))
     if new is not None:
         rows = rows_of(*read_table(Path(new), COLUMNS, MISSING, CSV, MORE))
         hand_out(predictions_of(model, rows), output)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -158,7 +159,8 @@ def _distributions(space: SearchSpace) -> dict[str, BaseDistribution]:
     found: dict[str, BaseDistribution] = {}
     for decision in space.decisions:
         if isinstance(decision, Choice):
-            found[decision.name] = CategoricalDistribution(decision.values or decision.alternatives)
+            values = decision.values or decision.alternatives
+            found[decision.name] = CategoricalDistribution(_told_apart(values))
         else:
             found |= dict.fromkeys(_places(decision), IntDistribution(1, len(decision.items)))
     return found | {one.name: _range(one) for one in space.parameters}
@@ -166,15 +168,24 @@ def _distributions(space: SearchSpace) -> dict[str, BaseDistribution]:
 
 def _range(parameter: Parameter) -> BaseDistribution:
     if parameter.values:
-        return CategoricalDistribution(parameter.values)
+        return CategoricalDistribution(_told_apart(parameter.values))
     if parameter.is_integer:
         return IntDistribution(int(parameter.low), int(parameter.high), log=parameter.log)
     return FloatDistribution(parameter.low, parameter.high, log=parameter.log)
 
 
+def _told_apart(values: Sequence[Any]) -> Sequence[Any]:
+    """Return values, or their texts where some are equal: to Optuna 1, 1.0 and True are one."""
+    return values if len(set(values)) == len(values) else tuple(map(json.dumps, values))
+
+
 def _params(space: SearchSpace, evaluation: Evaluation) -> dict[str, Any]:
     """Return the values of the active decisions and parameters."""
     found: dict[str, Any] = dict(space.values(evaluation.candidate))
+    for item in (*space.decisions, *space.parameters):
+        values = () if isinstance(item, Order) else item.values
+        if item.name in found and _told_apart(values) is not values:
+            found[item.name] = json.dumps(found[item.name])
     for decision in space.decisions:
         if isinstance(decision, Order) and decision.name in found:
             laid = found.pop(decision.name)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -183,13 +184,19 @@ def _hyperparameters(item: Choice | Order | Parameter) -> Iterator[Hyperparamete
     elif isinstance(item, Choice):
         yield Categorical(item.name, list(item.alternatives))
     elif item.values:
-        yield Categorical(item.name, [str(value) for value in item.values])
+        yield Categorical(item.name, list(map(_writer(item), item.values)))
     elif item.is_integer:
         yield _integer(item.name, int(item.low), int(item.high), log=item.log)
     elif item.low == item.high:
         yield Constant(item.name, item.low)
     else:
         yield Float(item.name, (item.low, item.high), log=item.log)
+
+
+def _writer(parameter: Parameter) -> Callable[[Any], str]:
+    """Return the writer of a parameter's values: each gets a text of its own."""
+    texts = set(map(str, parameter.values))
+    return str if len(texts) == len(parameter.values) else json.dumps
 
 
 def _integer(name: str, low: int, high: int, *, log: bool = False) -> Hyperparameter[Any, Any]:
@@ -204,5 +211,5 @@ def _values(space: SearchSpace, evaluation: Evaluation) -> dict[str, Any]:
         if isinstance(decision, Order) and decision.name in found:
             laid = found.pop(decision.name)
             found |= {f"{decision.name}[{item}]": place for place, item in enumerate(laid, start=1)}
-    texts = {one.name for one in space.parameters if one.values}
-    return {name: str(value) if name in texts else value for name, value in found.items()}
+    texts = {one.name: _writer(one) for one in space.parameters if one.values}
+    return {name: texts[name](one) if name in texts else one for name, one in found.items()}
