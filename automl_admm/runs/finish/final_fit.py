@@ -103,7 +103,8 @@ class Fitter:
         if not in_time and not anyway:
             return late
         for way in in_time or [min(ways, key=lambda way: way.expected)]:
-            finished = self._make(way, path, late)
+            kept_back = self._ways.kept_back(way, (), self._press.closing.left)
+            finished = self._make(way, path, late, kept_back)
             # What fails on all rows otherwise than by its time will fail on a part of them.
             if finished.status is not Status.TIMEOUT and not way.by_folds:
                 break
@@ -111,10 +112,12 @@ class Fitter:
                 break
         return finished
 
-    def _make(self, way: Way, path: Sequence[Thresholds], late: PassedOver) -> Finished:
+    def _make(
+        self, way: Way, path: Sequence[Thresholds], late: PassedOver, kept_back: float
+    ) -> Finished:
         folds = self._ways.folds
         with self._ledger.charge(Account.FINAL_FIT):
-            finished = self._press.make(way, folds, path)
+            finished = self._press.make(way, folds, path, kept_back)
         if finished.status is Status.SUCCESS and way.by_folds and folds is not None:
             self.of_folds[way.evaluation.key] = folds.describe(late.reason)
         return finished
@@ -148,7 +151,8 @@ def refit_best(
     passed: list[PassedOver] = []
     outside: list[tuple[Refit, Finished]] = []
     for way in _in_order(ranked, closing, ways, passed):
-        finished = press.make(way, folds)
+        kept_back = ways.kept_back(way, ranked[:TRIES], closing.left)
+        finished = press.make(way, folds, kept_back=kept_back)
         refit = _refit_of(way, finished, folds, passed)
         broken = None
         if refit is not None:
@@ -248,13 +252,18 @@ class Press:
     patience: float = LAST_OF_A_FIT
 
     def fit(
-        self, evaluation: Evaluation, *, ships: bool = True, path: Sequence[Thresholds] = ()
+        self,
+        evaluation: Evaluation,
+        *,
+        ships: bool = True,
+        path: Sequence[Thresholds] = (),
+        kept_back: float = 0.0,
     ) -> Finished:
         """Fit an evaluation's pipeline on all rows of the search, and measure it on held-out rows.
 
         It decides at the first stop of a path, if there is one; else at the threshold of the
         evaluation, or those of the groups, if it found any. A member of an ensemble does not ship
-        by itself: it is only fitted.
+        by itself: it is only fitted. Seconds `kept_back` stay for another way.
         """
         arguments = {
             "ships": ships,
@@ -263,16 +272,21 @@ class Press:
             **thresholds_at(evaluation.details, path),
             "path": tuple(path),
         }
-        finished = self._twice(TaskKind.REFIT, arguments, GRACE if ships else 0.0)
+        grace = GRACE if ships else 0.0
+        finished = self._twice(TaskKind.REFIT, arguments, grace - kept_back)
         is_done = finished.status is Status.SUCCESS
         return self.loadable(finished) if is_done and ships else finished
 
     def make(
-        self, way: Way, folds: FoldWays | None = None, path: Sequence[Thresholds] = ()
+        self,
+        way: Way,
+        folds: FoldWays | None = None,
+        path: Sequence[Thresholds] = (),
+        kept_back: float = 0.0,
     ) -> Finished:
         """Make a model in one way; fold models that do not ship are told where they were asked."""
         if not way.by_folds or folds is None:
-            return self.fit(way.evaluation, path=path)
+            return self.fit(way.evaluation, path=path, kept_back=kept_back)
         models = folds.kept.read(way.evaluation)
         if models is None and not folds.is_asked:
             return Finished(0, Status.ERROR, message="its fold models are lost")

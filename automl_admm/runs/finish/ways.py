@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +18,10 @@ from automl_admm.runs.prepare.preparation import Preparation
 
 # Fold models of a smaller part of the rows are no match for another pipeline on all of them.
 LEAST_PART = 0.5
+# A fit may take so many times as long as expected before time is kept back for another.
+PATIENCE = 3.0
+# Seconds in which a fit that hangs is noticed and ended, on a busy machine.
+ENDING = 2.0
 
 Expect = Callable[[Evaluation | None], float]
 # The seconds of the fold models of an evaluation; the last argument tells if they were kept.
@@ -136,6 +140,17 @@ class Ways:
         if by_folds is None or self.folds is None:
             return [whole]
         return [by_folds, whole] if self.folds.is_asked else [whole, by_folds]
+
+    def kept_back(self, way: Way, others: Iterable[Evaluation], left: float) -> float:
+        """Return the seconds that a fit leaves to the quickest other way, should it hang.
+
+        It has the time of `PATIENCE` such fits before.
+        """
+        beside = [one.expected for one in self.of(way.evaluation) if one.name != way.name]
+        beside += [self.expect(one) for one in others if one.key != way.evaluation.key]
+        if not beside:
+            return 0.0
+        return max(min(2 * min(beside) + ENDING, left - PATIENCE * way.expected), 0.0)
 
 
 def with_costs(evaluation: Evaluation, measured: FinalFitResult) -> Evaluation:

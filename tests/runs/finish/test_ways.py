@@ -75,6 +75,27 @@ def done(
     return refit, executor.tasks
 
 
+@pytest.mark.parametrize(
+    ("best", "is_kept", "others", "leaves"),
+    [
+        (QUICK, True, (), True),
+        (QUICK, False, (replace(QUICK, number=3, key="k3", loss=0.95),), True),
+        (QUICK, False, (), False),  # there is nothing to leave time for
+        (SLOW, True, (), False),  # nobody knows if it hangs
+    ],
+    ids=["fold models", "another pipeline", "alone", "slow"],
+)
+def test_a_fit_that_may_hang_leaves_time_for_another_way(
+    best: Evaluation, is_kept: bool, others: tuple[Evaluation, ...], leaves: bool, tmp_path: Path
+) -> None:
+    executor, ways = Fitting(set()), ways_of(kept_models(tmp_path, *([best] if is_kept else [])))
+    refit_best(PROBLEM, (best, *others), Dispatcher(executor), expect, ending_in(100.0), ways)
+    (seconds,) = [one.seconds for one in executor.tasks]
+    assert seconds is not None
+    assert (seconds < 99.0) == leaves
+    assert seconds > 90.0
+
+
 def test_fold_models_of_the_best_ship_where_only_these_are_in_time(tmp_path: Path) -> None:
     refit, (task,) = done(ways_of(kept_models(tmp_path, SLOW)), 5.0)
     assert (task.method, task.arguments["models"]) == ("fit_folds", b"k1")
