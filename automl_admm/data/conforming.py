@@ -114,7 +114,16 @@ def conform_column(column: Any, expected: Column, place: Place) -> Any:
     if str(plain.dtype) == expected.dtype and expected.dtype != "object":
         return plain
     values = CONVERSIONS[expected.holds](_of_values(plain), expected, place)
-    return _as_kept(values, expected)
+    try:
+        return _as_kept(values, expected)
+    except UnicodeEncodeError:
+        hint = "It holds half of a character, which is no text: mend or remove it."
+        refuse_cells(column, ~column.map(_is_whole).to_numpy(dtype=bool), "text", hint, place)
+        raise
+
+
+def _is_whole(value: object) -> bool:
+    return not (isinstance(value, str) and any("\ud800" <= sign <= "\udfff" for sign in value))
 
 
 def _without_infinite(column: Any) -> Any:

@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from automl_admm.core.errors import AutomlAdmmError
+from automl_admm.core.errors import AutomlAdmmError, DiskFullError
 from automl_admm.core.messages import say_count
 from automl_admm.store.files import StoreFiles
 from automl_admm.store.network_fs import network_notice
@@ -50,17 +50,24 @@ def _problems(files: StoreFiles) -> Iterator[str]:
     try:
         expected = expect(files)
     except AutomlAdmmError as problem:
-        yield problem.message
+        yield _told(problem)
         # What the manifest says is lost; the store itself may be whole.
         expected = Expected(None, read_holder(files.lock))
     try:
         refuse_absent(files, expected)
         yield from _problems_inside(files, expected)
     except AutomlAdmmError as problem:
-        yield problem.message
-    except READING_ERRORS as problem:
-        yield explain(problem, files.store).message
+        yield _told(problem)
+    except (*READING_ERRORS, OSError) as problem:
+        yield _told(explain(problem, files.store))
     yield from _problems_of_backup(files)
+
+
+def _told(problem: AutomlAdmmError) -> str:
+    """Return the message of a problem of the store; a full disk is none, and raises."""
+    if isinstance(problem, DiskFullError):
+        raise problem
+    return problem.message
 
 
 def _problems_inside(files: StoreFiles, expected: Expected) -> Iterator[str]:
@@ -69,7 +76,7 @@ def _problems_inside(files: StoreFiles, expected: Expected) -> Iterator[str]:
         try:
             compare(files, facts, expected)
         except AutomlAdmmError as problem:
-            yield problem.message
+            yield _told(problem)
         for (verdict,) in database.execute("PRAGMA integrity_check(10)"):
             if verdict != "ok":
                 yield f"'{files.store}': {verdict}"
@@ -93,7 +100,7 @@ def _problems_of_backup(files: StoreFiles) -> Iterator[str]:
         try:
             verify(files.backup)
         except AutomlAdmmError as problem:
-            yield problem.message
+            yield _told(problem)
 
 
 def _facts(files: StoreFiles, *, in_order: bool) -> Iterator[str]:

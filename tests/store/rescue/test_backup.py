@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 import subprocess
 import sys
@@ -11,13 +12,14 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from automl_admm.core.errors import DiskFullError, StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.store.files import Manifest, StoreFiles, read_manifest
-from automl_admm.store.rescue import backup
+from automl_admm.store.rescue import backup, checking
 from automl_admm.store.rescue.backup import back_up, verify
 from automl_admm.store.rescue.checking import check
 from automl_admm.store.sqlite.keeper import Keeper, Rhythm, StoreState
@@ -152,6 +154,20 @@ def test_a_full_disk_keeps_what_is_there_and_goes_on_when_there_is_room(
     assert store.read()[5] == evaluation(6, text=large)
     store.close()
     assert check(tmp_path / "store.sqlite").problems == ()
+
+
+def test_a_check_calls_a_full_disk_no_damage(
+    tmp_path: Path, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even reading needs a little room, and a repair would mend nothing."""
+    store.close()
+
+    def inspect(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr(checking, "inspect", inspect)
+    with pytest.raises(DiskFullError, match="no room left for"):
+        check(tmp_path / "store.sqlite")
 
 
 ON_A_SMALL_DISK = """
