@@ -64,7 +64,8 @@ def _demand_counts(evidence: Evidence, given: float) -> None:
                 _demand_counts(part, given)
     counted = _rows_of(evidence)
     if counted > given:
-        raise ValueError(f"it counts {say_value(counted)} rows where it was given {given:.0f}")
+        shown = say_value(int(counted)) if math.isfinite(counted) else counted
+        raise ValueError(f"it counts {shown} rows where it was given {given:.0f}")
 
 
 def _rows_of(evidence: Evidence) -> float:
@@ -84,6 +85,8 @@ def _rows_of(evidence: Evidence) -> float:
             return len(positives) + len(negatives)
         case Average(parts, are_apart=True):  # no row counts in two of them
             return sum(map(_rows_of, parts.values()))
+        case Gap(parts) | Ratio(parts) | Largest(parts) | Smallest(parts) | Average(parts):
+            return max(map(_rows_of, parts.values()), default=0)
     return 0
 
 

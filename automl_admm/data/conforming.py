@@ -106,6 +106,16 @@ def conform_column(column: Any, expected: Column, place: Place) -> Any:
     """Return a column with the values and the type of training."""
     if expected.holds == "other":
         return column
+    try:
+        return _conformed(column, expected, place)
+    except UnicodeEncodeError:
+        hint = "It holds half of a character, which is no text: mend or remove it."
+        bad = ~column.astype(object).map(_is_whole).to_numpy(dtype=bool)
+        refuse_cells(column, bad, "text", hint, place)
+        raise
+
+
+def _conformed(column: Any, expected: Column, place: Place) -> Any:
     plain = plain_column(column)
     if expected.holds == "number":
         plain = _without_infinite(plain)
@@ -114,12 +124,7 @@ def conform_column(column: Any, expected: Column, place: Place) -> Any:
     if str(plain.dtype) == expected.dtype and expected.dtype != "object":
         return plain
     values = CONVERSIONS[expected.holds](_of_values(plain), expected, place)
-    try:
-        return _as_kept(values, expected)
-    except UnicodeEncodeError:
-        hint = "It holds half of a character, which is no text: mend or remove it."
-        refuse_cells(column, ~column.map(_is_whole).to_numpy(dtype=bool), "text", hint, place)
-        raise
+    return _as_kept(values, expected)
 
 
 def _is_whole(value: object) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from automl_admm.core.errors import InvalidOutcome
@@ -38,10 +38,16 @@ def evidence_of(constraint: Constraint, part: EvaluatedPipeline, where: str) -> 
         reason = say_error(problem)
         message = f"constraint '{constraint.limit.name}' failed{where}: {reason}"
         raise InvalidOutcome(message) from problem
-    if constraint.kind == "statistical" and isinstance(found, Timing):
+    if constraint.kind == "statistical" and _has_times(found):
         reason = "it returned times, and is not declared as measured"
         raise InvalidOutcome(f"constraint '{constraint.limit.name}' is at fault: {reason}{where}")
     return found
+
+
+def _has_times(evidence: Evidence) -> bool:
+    parts = getattr(evidence, "parts", getattr(evidence, "groups", None))
+    inner = parts.values() if isinstance(parts, Mapping) else ()
+    return isinstance(evidence, Timing) or any(map(_has_times, inner))
 
 
 def value_of(constraint: Constraint, evidence: Evidence, where: str) -> float:

@@ -15,7 +15,7 @@ from automl_admm import AutoMLClassifier, AutoMLRegressor, Constraint, Evaluated
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.resolve import constraint_of, with_groups
 from automl_admm.core.errors import InvalidOutcome, NoSuccessError
-from automl_admm.core.evidence import Estimate, Rate, Timing
+from automl_admm.core.evidence import Estimate, Gap, Largest, Rate, Timing
 from automl_admm.pipelines.cross_validation import judge_folds
 from automl_admm.pipelines.few_row_model import constant_pipeline
 from automl_admm.pipelines.limit_values import evidence_of, value_of
@@ -231,8 +231,10 @@ def test_times_are_no_evidence_of_rows() -> None:
     part = EvaluatedPipeline(None, None, y, y, 0.0, 0.0, y)
     times = Timing(np.zeros(10**6), 0.9)
     said = "'mine' is at fault: it returned times, and is not declared as measured"
-    with pytest.raises(InvalidOutcome, match=said):
-        evidence_of(Constraint(Limit("mine", 0.5), lambda _: times, kind="statistical"), part, "")
+    for found in (times, Largest({"a": Rate(0, 1), "b": times}), Gap({"a": times, "b": times})):
+        limit = Constraint(Limit("mine", 0.5), lambda _, one=found: one, kind="statistical")
+        with pytest.raises(InvalidOutcome, match=said):
+            evidence_of(limit, part, "")
     measured = Constraint(Limit("mine", 0.5), lambda _: times, kind="measured")
     assert evidence_of(measured, part, "") is times
 

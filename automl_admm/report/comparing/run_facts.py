@@ -174,7 +174,8 @@ def _decisions(manifest: Mapping[str, Any]) -> dict[str, Any]:
             found |= {f"{name}[{key}]": one for key, one in held.items()}
         elif held is not None:
             found[name] = held
-    return {"positive": manifest.get("positive"), **found} if found else {}
+    positive = manifest.get("positive")
+    return found if positive is None else {"positive": positive, **found}
 
 
 def _limits(view: RunView, model: Shipped | None) -> tuple[LimitResult, ...]:

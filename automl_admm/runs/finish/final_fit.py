@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from automl_admm.core.errors import AutomlAdmmError
-from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status, is_feasible
 from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.ranking import rank
@@ -102,9 +102,11 @@ class Fitter:
         in_time = [way for way in ways if way.expected <= left + GRACE]
         if not in_time and not anyway:
             return late
+        tried: list[tuple[str, bool]] = []
         for way in in_time or [min(ways, key=lambda way: way.expected)]:
-            kept_back = self._ways.kept_back(way, (), self._press.closing.left)
+            kept_back = self._ways.kept_back(way, (), self._press.closing.left, tried)
             finished = self._make(way, path, late, kept_back)
+            tried.append(way.name)
             # What fails on all rows otherwise than by its time will fail on a part of them.
             if finished.status is not Status.TIMEOUT and not way.by_folds:
                 break
@@ -150,9 +152,13 @@ def refit_best(
     ranked = rank(evaluations, problem.limits)
     passed: list[PassedOver] = []
     outside: list[tuple[Refit, Finished]] = []
+    first, tried = ranked[:TRIES], list[tuple[str, bool]]()
     for way in _in_order(ranked, closing, ways, passed):
-        kept_back = ways.kept_back(way, ranked[:TRIES], closing.left)
+        is_inside = is_feasible(way.evaluation, problem.limits)
+        others = [one for one in first if not is_inside or is_feasible(one, problem.limits)]
+        kept_back = ways.kept_back(way, others, closing.left, tried)
         finished = press.make(way, folds, kept_back=kept_back)
+        tried.append(way.name)
         refit = _refit_of(way, finished, folds, passed)
         broken = None
         if refit is not None:
@@ -290,13 +296,17 @@ class Press:
         models = folds.kept.read(way.evaluation)
         if models is None and not folds.is_asked:
             return Finished(0, Status.ERROR, message="its fold models are lost")
-        finished = self.fit_folds(way.evaluation, models, path)
+        finished = self.fit_folds(way.evaluation, models, path, kept_back)
         if finished.status is not Status.SUCCESS and folds.is_asked:
             folds.tell(way.evaluation, f"{finished.status} {finished.message}".strip())
         return finished
 
     def fit_folds(
-        self, evaluation: Evaluation, models: bytes | None, path: Sequence[Thresholds] = ()
+        self,
+        evaluation: Evaluation,
+        models: bytes | None,
+        path: Sequence[Thresholds] = (),
+        kept_back: float = 0.0,
     ) -> Finished:
         """Ship the fold models of an evaluation, fitted now unless they are given."""
         arguments = {
@@ -306,7 +316,7 @@ class Press:
             "models": models,
             "path": tuple(path),
         }
-        finished = self._twice(TaskKind.FIT_FOLDS, arguments, GRACE)
+        finished = self._twice(TaskKind.FIT_FOLDS, arguments, GRACE - kept_back)
         return self.loadable(finished) if finished.status is Status.SUCCESS else finished
 
     def settle(self, finished: Finished, thresholds: Thresholds) -> Finished:

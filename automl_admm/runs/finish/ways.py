@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -141,16 +141,24 @@ class Ways:
             return [whole]
         return [by_folds, whole] if self.folds.is_asked else [whole, by_folds]
 
-    def kept_back(self, way: Way, others: Iterable[Evaluation], left: float) -> float:
-        """Return the seconds that a fit leaves to the quickest other way, should it hang.
+    def kept_back(
+        self,
+        way: Way,
+        others: Iterable[Evaluation],
+        left: float,
+        tried: Collection[tuple[str, bool]] = (),
+    ) -> float:
+        """Return the seconds that a fit leaves to the quickest way not `tried`, should it hang.
 
-        It has the time of `PATIENCE` such fits before.
+        None are left where it would not have the time of `PATIENCE` such fits before.
         """
-        beside = [one.expected for one in self.of(way.evaluation) if one.name != way.name]
-        beside += [self.expect(one) for one in others if one.key != way.evaluation.key]
-        if not beside:
+        besides = [Way(one, self.expect(one)) for one in others if one.key != way.evaluation.key]
+        besides += self.of(way.evaluation)
+        seconds = [one.expected for one in besides if one.name not in {way.name, *tried}]
+        if not seconds:
             return 0.0
-        return max(min(2 * min(beside) + ENDING, left - PATIENCE * way.expected), 0.0)
+        needed = 2 * min(seconds) + ENDING
+        return needed if needed <= left - PATIENCE * way.expected else 0.0
 
 
 def with_costs(evaluation: Evaluation, measured: FinalFitResult) -> Evaluation:

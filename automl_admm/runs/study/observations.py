@@ -25,18 +25,24 @@ from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.log import SqliteStore
 
 LOSS = "loss"
+# Values of a space that look like empty cells.
+EMPTY: Mapping[str, Value] = MappingProxyType({"none": None, "nan": math.nan})
 KINDS = "the folder of a study, a data frame, a list of dicts, an Optuna study, a SMAC runhistory"
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """A result from elsewhere, and its place there in words."""
+    """A result from elsewhere, and its place there in words.
+
+    The values of `empty` may be empty cells, and so of no active decision or parameter.
+    """
 
     where: str
     values: Mapping[str, Any]
     loss: Any = None
     limits: Mapping[str, Any] | None = None
     failed: str | None = None
+    empty: frozenset[str] = frozenset()
 
 
 def read_observations(source: Any, box: PreparedBox) -> list[Evaluation]:
@@ -46,7 +52,7 @@ def read_observations(source: Any, box: PreparedBox) -> list[Evaluation]:
 
 def _evaluation(one: Observed, box: PreparedBox) -> Evaluation:
     try:
-        candidate = locate(box.problem.space, one.values)
+        candidate = locate(box.problem.space, one.values, may_be_inactive=one.empty)
         outcome = read_outcome(one.where, box.problem.limits, one.loss, one.limits, one.failed)
     except AutomlAdmmError as problem:
         message = problem.message if one.where in problem.message else f"{one.where}: {problem}"
@@ -125,13 +131,16 @@ def _of_polars(frame: Any, box: PreparedBox) -> Iterator[Observed]:
 
 
 def _demand_told_apart(frame: Any, space: SearchSpace) -> None:
-    """Raise for a column of floats that may have been whole numbers, where both are values."""
+    """Raise for a float that may have been a whole number, where both are values."""
     for item in (*space.decisions, *space.parameters):
         values = getattr(item, "values", ())
-        floats = {one for one in values if type(one) is float}
-        has_both = any(type(one) is int and one in floats for one in values)
-        column = frame[item.name] if has_both and item.name in frame.columns else None
-        if column is not None and "float" in str(column.dtype).lower():
+        whole = {one for one in values if type(one) is int}
+        doubled = {one for one in values if type(one) is float and one in whole}
+        if not doubled or list(frame.columns).count(item.name) != 1:
+            continue
+        column = frame[item.name]
+        is_typed = "object" not in str(column.dtype).lower()
+        if is_typed and any(type(one) is float and one in doubled for one in column):
             raise ConfigurationError(
                 f"the column '{item.name}' is of floats, which may have been whole numbers, "
                 "and the space has both.",
@@ -147,33 +156,34 @@ def _of_rows(rows: Iterable[Any], box: PreparedBox) -> Iterator[Observed]:
             raise ConfigurationError(f"row {place} must be a dict, not {say_value(row)}.")
         if LOSS not in row:
             raise ConfigurationError(f"row {place} has no '{LOSS}'.")
-        values = _given({name: one for name, one in row.items() if name not in names}, box)
+        given = {name: one for name, one in row.items() if name not in names}
+        empty = frozenset(name for name, one in given.items() if _is_missing(one))
+        values, where = _given(given, box), f"row {place}"
         if _is_missing(row[LOSS]):
-            yield Observed(f"row {place}", values, failed="no loss")
+            yield Observed(where, values, failed="no loss", empty=empty)
         else:
             limits = {name: row[name] for name in box.names if name in row}
-            yield Observed(f"row {place}", values, row[LOSS], limits)
+            yield Observed(where, values, row[LOSS], limits, empty=empty)
 
 
 def _given(values: Mapping[Any, Any], box: PreparedBox) -> dict[Any, Any]:
     """Leave out empty cells: a frame has a column for every parameter, active or not.
 
-    A NaN is one unless it is a value of the space.
+    A None or a NaN is an empty cell unless it is a value of the space.
     """
-    empty, unknown = (_names_with(box.problem.space, one) for one in (None, math.nan))
-    orders = {one.name for one in box.problem.space.decisions if isinstance(one, Order)}
-    return {
-        name: _plain(name, one, unknown, orders)
-        for name, one in values.items()
-        if not _is_missing(one) or name in empty | unknown
-    }
-
-
-def _plain(name: Any, value: Any, unknown: set[str], orders: set[str]) -> Any:
-    if name in orders:
-        return _order(value)
-    is_nan = isinstance(value, float) and math.isnan(value)
-    return None if _is_missing(value) and not (is_nan and name in unknown) else value
+    space = box.problem.space
+    orders = {one.name for one in space.decisions if isinstance(one, Order)}
+    holders = {name: _names_with(space, one) for name, one in EMPTY.items()}
+    found = {name: _order(one) if name in orders else one for name, one in values.items()}
+    for name in [name for name, one in values.items() if _is_missing(one)]:
+        is_nan = isinstance(values[name], float)
+        kinds = ["nan", "none"] if is_nan else ["none"] if values[name] is None else ["none", "nan"]
+        kept = next((kind for kind in kinds if name in holders[kind]), None)
+        if kept is None:
+            del found[name]
+        else:
+            found[name] = EMPTY[kept]
+    return found
 
 
 def _order(value: Any) -> Any:

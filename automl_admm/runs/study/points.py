@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from automl_admm.core.decisions import Choice, Decision, Pick, Value, find_value, is_active
@@ -12,10 +12,17 @@ from automl_admm.core.space import Candidate, Parameter, SearchSpace
 from automl_admm.runs.validation import check_number
 
 
-def locate(space: SearchSpace, values: object, *, fill: bool = False) -> Candidate:
+def locate(
+    space: SearchSpace,
+    values: object,
+    *,
+    fill: bool = False,
+    may_be_inactive: Collection[str] = (),
+) -> Candidate:
     """Return the candidate with these values of the active decisions and parameters.
 
-    With `fill` missing ones take their defaults; else each of them must be given.
+    With `fill` missing ones take their defaults; else each of them must be given. Only those that
+    `may_be_inactive` are looked over where they are.
     """
     if not isinstance(values, Mapping):
         hint = "Write {name: value, …}."
@@ -29,7 +36,8 @@ def locate(space: SearchSpace, values: object, *, fill: bool = False) -> Candida
             picks[decision.name] = _default(decision, fill=fill)
     selection, theta = space.complete(picks), space.default_theta()
     active = space.active(selection)
-    _refuse_inactive(space, values, picks, active)
+    told = {name: one for name, one in values.items() if name not in may_be_inactive}
+    _refuse_inactive(space, told, picks, active)
     for place in active:
         parameter = space.parameters[place]
         if parameter.name in values:

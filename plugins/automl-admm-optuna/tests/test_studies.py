@@ -108,6 +108,6 @@ def test_equal_values_are_told_apart(tmp_path: Path, storage: str) -> None:
     run = sample_run(tmp_path / "alike", told)
     write(replace(run, info=replace(run.info, space=space)), storage)
     study = optuna.load_study(study_name="alike", storage=storage)
-    texts = ["1", "1.0", "true", '"1"']
+    texts = ["int 1", "float 1.0", "bool true", 'str "1"']
     assert [one.params["share"] for one in study.trials] == texts
     assert [one.params["again"] for one in study.trials] == texts

@@ -89,4 +89,4 @@ def test_values_with_one_text_are_told_apart(tmp_path: Path) -> None:
     run = replace(run, info=replace(run.info, space=space))
     _, history = read(write(run, tmp_path / "smac"))
     found = [dict(history.get_config(key.config_id))["depth"] for key in history]
-    assert found == ["null", '"None"', "1"]
+    assert found == ["NoneType null", 'str "None"', "int 1"]

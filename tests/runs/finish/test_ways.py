@@ -82,8 +82,10 @@ def done(
         (QUICK, False, (replace(QUICK, number=3, key="k3", loss=0.95),), True),
         (QUICK, False, (), False),  # there is nothing to leave time for
         (SLOW, True, (), False),  # nobody knows if it hangs
+        (QUICK, False, (replace(SLOW, key="k3", loss=0.95),), False),  # never in the time left
+        (QUICK, False, (replace(QUICK, key="k3", constraints=(9.0,)),), False),  # never ships
     ],
-    ids=["fold models", "another pipeline", "alone", "slow"],
+    ids=["fold models", "another pipeline", "alone", "slow", "other is slow", "other is outside"],
 )
 def test_a_fit_that_may_hang_leaves_time_for_another_way(
     best: Evaluation, is_kept: bool, others: tuple[Evaluation, ...], leaves: bool, tmp_path: Path
@@ -94,6 +96,15 @@ def test_a_fit_that_may_hang_leaves_time_for_another_way(
     assert seconds is not None
     assert (seconds < 99.0) == leaves
     assert seconds > 90.0
+
+
+def test_the_last_way_has_all_the_time(tmp_path: Path) -> None:
+    """Time is kept for what was not tried, and not for what has failed already."""
+    executor, second = Fitting({2.0}), replace(evaluation(3, 0.95, 1.0), key="k3")
+    ways = ways_of(kept_models(tmp_path))
+    refit_best(PROBLEM, (QUICK, second), Dispatcher(executor), expect, ending_in(100.0), ways)
+    first, last = (one.seconds or 0.0 for one in executor.tasks)
+    assert first < 99.0 < last
 
 
 def test_fold_models_of_the_best_ship_where_only_these_are_in_time(tmp_path: Path) -> None:

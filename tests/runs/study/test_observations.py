@@ -286,6 +286,21 @@ def test_a_value_is_not_taken_for_an_equal_one_beside_it(
         assert [repr(result.values["n"]) for result in taken.results] == [repr(value)]
 
 
+@pytest.mark.parametrize("form", [list, pd.DataFrame, _of_polars], ids=["dicts", "frame", "polars"])
+@pytest.mark.parametrize("empty", [None, math.nan], ids=str)
+@pytest.mark.parametrize("value", [None, math.nan], ids=str)
+def test_an_empty_cell_of_what_is_not_active_is_left_out(form: Any, empty: Any, value: Any) -> None:
+    space = SearchSpace(
+        (
+            Choice("m", ("a", "b")),
+            Choice("n", ("no", "one"), when=Condition("m", ("a",)), values=(value, 1.0)),
+        )
+    )
+    rows = [{"m": "b", "n": empty, "loss": 0.1}, {"m": "a", "n": 1.0, "loss": 0.2}]
+    taken = Study(space, random_state=0, warm_start=form(rows))
+    assert [result.values for result in taken.results] == [{"m": "b"}, {"m": "a", "n": 1.0}]
+
+
 @pytest.mark.parametrize("form", [pd.DataFrame, _of_polars], ids=["frame", "polars"])
 def test_a_column_that_made_floats_of_whole_numbers_is_refused_where_both_are_values(
     form: Any,

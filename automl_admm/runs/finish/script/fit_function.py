@@ -23,7 +23,7 @@ ROLES = "automl_admm.data.row_roles"
 WEIGHTS = "automl_admm.pipelines.weighting"
 CALIBRATED = "automl_admm.pipelines.calibrated"
 PORTIONS = "automl_admm.data.row_portions"
-# Of a run with weights, whose script returns those of the other rows, too.
+# With weights the fit returns those of the other rows, too; users of the script are given three.
 THREE = (
     "\n\ndef fit(train):",
     '    """Fit on the rows of a file that the run trained on; return the others, too."""',

@@ -175,8 +175,13 @@ def _range(parameter: Parameter) -> BaseDistribution:
 
 
 def _told_apart(values: Sequence[Any]) -> Sequence[Any]:
-    """Return values, or their texts where some are equal: to Optuna 1, 1.0 and True are one."""
-    return values if len(set(values)) == len(values) else tuple(map(json.dumps, values))
+    """Return values, or texts where some are equal: to Optuna 1, 1.0 and True are one."""
+    return values if len(set(values)) == len(values) else tuple(map(_with_type, values))
+
+
+def _with_type(value: Any) -> str:
+    """Return a text that is no value itself: read again, it is refused and taken for none."""
+    return f"{type(value).__name__} {json.dumps(value)}"
 
 
 def _params(space: SearchSpace, evaluation: Evaluation) -> dict[str, Any]:
@@ -185,7 +190,7 @@ def _params(space: SearchSpace, evaluation: Evaluation) -> dict[str, Any]:
     for item in (*space.decisions, *space.parameters):
         values = () if isinstance(item, Order) else item.values
         if item.name in found and _told_apart(values) is not values:
-            found[item.name] = json.dumps(found[item.name])
+            found[item.name] = _with_type(found[item.name])
     for decision in space.decisions:
         if isinstance(decision, Order) and decision.name in found:
             laid = found.pop(decision.name)

@@ -196,7 +196,11 @@ def _hyperparameters(item: Choice | Order | Parameter) -> Iterator[Hyperparamete
 def _writer(parameter: Parameter) -> Callable[[Any], str]:
     """Return the writer of a parameter's values: each gets a text of its own."""
     texts = set(map(str, parameter.values))
-    return str if len(texts) == len(parameter.values) else json.dumps
+    return str if len(texts) == len(parameter.values) else _with_type
+
+
+def _with_type(value: Any) -> str:
+    return f"{type(value).__name__} {json.dumps(value)}"
 
 
 def _integer(name: str, low: int, high: int, *, log: bool = False) -> Hyperparameter[Any, Any]:
