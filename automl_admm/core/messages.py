@@ -54,6 +54,11 @@ def say_value(value: object) -> str:
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
 
 
+def has_half_character(text: str) -> bool:
+    """Return True if a text has half of a character, a lone surrogate: no file keeps it."""
+    return any("\ud800" <= sign <= "\udfff" for sign in text)
+
+
 def say_count(number: int, thing: str) -> str:
     """Return a number of things in words.
 

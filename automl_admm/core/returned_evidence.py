@@ -29,8 +29,8 @@ def as_evidence(found: object, rows: int | None = None) -> Evidence:
     """Return a constraint function's result as evidence; a bare number is an estimate.
 
     Anything else raises a TypeError that shows it, and so does a number as a text.
-    Counts that rows cannot have, in a rate or in a part of a comparison, raise a ValueError: of
-    more than the `rows` that the function was given, too, if their number is known.
+    Counts that rows cannot have, in a rate or in a part of a comparison, raise a ValueError, and so
+    do those of more rows than the function was given, if `rows` has their number.
     """
     if isinstance(found, Evidence):
         _demand_counts(found, given=math.inf if rows is None else rows)

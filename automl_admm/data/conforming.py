@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import DataError
-from automl_admm.core.messages import say_count, say_value
+from automl_admm.core.messages import has_half_character, say_count, say_value
 from automl_admm.data.plain_types import (
     FIRST_INEXACT,
     exact_whole,
@@ -110,7 +110,7 @@ def conform_column(column: Any, expected: Column, place: Place) -> Any:
         return _conformed(column, expected, place)
     except UnicodeEncodeError:
         hint = "It holds half of a character, which is no text: mend or remove it."
-        bad = ~column.astype(object).map(_is_whole).to_numpy(dtype=bool)
+        bad = column.astype(object).map(_is_torn).to_numpy(dtype=bool)
         refuse_cells(column, bad, "text", hint, place)
         raise
 
@@ -127,8 +127,8 @@ def _conformed(column: Any, expected: Column, place: Place) -> Any:
     return _as_kept(values, expected)
 
 
-def _is_whole(value: object) -> bool:
-    return not (isinstance(value, str) and any("\ud800" <= sign <= "\udfff" for sign in value))
+def _is_torn(value: object) -> bool:
+    return isinstance(value, str) and has_half_character(value)
 
 
 def _without_infinite(column: Any) -> Any:

@@ -152,10 +152,9 @@ def refit_best(
     ranked = rank(evaluations, problem.limits)
     passed: list[PassedOver] = []
     outside: list[tuple[Refit, Finished]] = []
-    first, tried = ranked[:TRIES], list[tuple[str, bool]]()
+    tried: list[tuple[str, bool]] = []
     for way in _in_order(ranked, closing, ways, passed):
-        is_inside = is_feasible(way.evaluation, problem.limits)
-        others = [one for one in first if not is_inside or is_feasible(one, problem.limits)]
+        others = _in_place_of(way.evaluation, ranked[:TRIES], problem.limits)
         kept_back = ways.kept_back(way, others, closing.left, tried)
         finished = press.make(way, folds, kept_back=kept_back)
         tried.append(way.name)
@@ -174,11 +173,25 @@ def refit_best(
         if not way.by_folds:
             passed.append(not_fitted(way.evaluation, finished))
     if outside:
-        closest = rank([refit.evaluation for refit, _ in outside], problem.limits)[0]
-        return next(pair for pair in outside if pair[0].evaluation is closest)
+        return _closest(outside, problem.limits)
     if closing.is_cut_short:
         raise KeyboardInterrupt
     raise no_fit(reason, needs_time=not passed or any(one.needs_time for one in passed))
+
+
+def _in_place_of(
+    evaluation: Evaluation, ranked: Sequence[Evaluation], limits: Sequence[Limit]
+) -> list[Evaluation]:
+    """Return the evaluations that could ship in place of one: within the limits, if it is."""
+    is_inside = is_feasible(evaluation, limits)
+    return [one for one in ranked if not is_inside or is_feasible(one, limits)]
+
+
+def _closest(
+    outside: Sequence[tuple[Refit, Finished]], limits: Sequence[Limit]
+) -> tuple[Refit, Finished]:
+    closest = rank([refit.evaluation for refit, _ in outside], limits)[0]
+    return next(pair for pair in outside if pair[0].evaluation is closest)
 
 
 def _what_went_wrong(

@@ -150,7 +150,7 @@ class Ways:
     ) -> float:
         """Return the seconds that a fit leaves to the quickest way not `tried`, should it hang.
 
-        None are left where it would not have the time of `PATIENCE` such fits before.
+        It leaves none unless it has the time of `PATIENCE` such fits before.
         """
         besides = [Way(one, self.expect(one)) for one in others if one.key != way.evaluation.key]
         besides += self.of(way.evaluation)

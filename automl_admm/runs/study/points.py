@@ -21,8 +21,8 @@ def locate(
 ) -> Candidate:
     """Return the candidate with these values of the active decisions and parameters.
 
-    With `fill` missing ones take their defaults; else each of them must be given. Only those that
-    `may_be_inactive` are looked over where they are.
+    With `fill` missing ones take their defaults; else each of them must be given. Values
+    of inactive ones are refused, but for those that `may_be_inactive`.
     """
     if not isinstance(values, Mapping):
         hint = "Write {name: value, …}."

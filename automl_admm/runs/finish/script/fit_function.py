@@ -23,10 +23,11 @@ ROLES = "automl_admm.data.row_roles"
 WEIGHTS = "automl_admm.pipelines.weighting"
 CALIBRATED = "automl_admm.pipelines.calibrated"
 PORTIONS = "automl_admm.data.row_portions"
+ABOUT = '    """Fit on the rows of a file that the run trained on; return the others, too."""'
 # With weights the fit returns those of the other rows, too; users of the script are given three.
 THREE = (
     "\n\ndef fit(train):",
-    '    """Fit on the rows of a file that the run trained on; return the others, too."""',
+    ABOUT,
     "    return fit_by_weight(train)[:3]",
 )
 ALL_ROWS = "np.ones(len(y), dtype=bool)"
@@ -52,7 +53,7 @@ def fit_function(outcome: PipelineResult, code: PipelineCode, bundle: Bundle) ->
         bundle.add(PARTS, rows.partition("(")[0])
     lines = [
         f"def {name_of_fit(outcome)}(train):",
-        '    """Fit on the rows of a file that the run trained on; return the others, too."""',
+        ABOUT,
         "    table, place = read_table(train, COLUMNS | ANSWER, MISSING, CSV, MORE)",
         *_taking_rows(outcome.preparation, bundle),
         "    X, y = rows_of(table, place), table[TARGET].to_numpy()",

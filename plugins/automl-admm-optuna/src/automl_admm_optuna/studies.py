@@ -180,7 +180,7 @@ def _told_apart(values: Sequence[Any]) -> Sequence[Any]:
 
 
 def _with_type(value: Any) -> str:
-    """Return a text that is no value itself: read again, it is refused and taken for none."""
+    """Return a text that is no value itself, and so is refused when it is read again."""
     return f"{type(value).__name__} {json.dumps(value)}"
 
 
