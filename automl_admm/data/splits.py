@@ -25,7 +25,7 @@ from automl_admm.data.cluster_splits import (
 from automl_admm.data.given_splits import check_sides, given_splits
 from automl_admm.data.row_roles import NO_ROLES, Roles
 from automl_admm.data.split_choice import repeats_for
-from automl_admm.data.stratified_holdout import shuffled, stratified_holdout
+from automl_admm.data.stratified_holdout import holdout_by_chance, shuffled, stratified_holdout
 from automl_admm.data.time_splits import forward_folds, latest
 from automl_admm.plugins.records import LearningTask
 
@@ -96,14 +96,17 @@ def hold_out(
 
     Classes, also within `groups`, keep their shares; of every one at least one row stays to search
     on. By their `roles`, rows that belong together stay so, and of rows in the order of time the
-    latest are set aside. Those groups are chosen `at_random`, or so that both parts have their
-    share of rows and classes.
+    latest are set aside. If rows or such groups are chosen `at_random`, all have the same chance,
+    and nothing is kept on one side for the sake of its class.
     """
     classes = _classes(y, task)
     if at_random and roles.clusters is not None:
         _check_fraction(fraction)
         return random_holdout(roles.clusters, classes, fraction, seed)
     kinds = _Kinds.of(classes, groups, roles)
+    if at_random and roles.times is None:
+        _check_fraction(fraction)
+        return holdout_by_chance(classes, kinds.strata, fraction, seed)
     split = kinds.held_out(fraction, seed)
     _check_learnable([split], kinds.classes, roles)
     return split

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from automl_admm.core.errors import DataError
+from automl_admm.core.errors import DataError, Remedy
+from automl_admm.core.messages import say_count
 
 Rows = NDArray[np.intp]
 Marks = NDArray[np.bool_]
@@ -48,6 +49,36 @@ def stratified_holdout(
     return np.flatnonzero(~aside), np.flatnonzero(aside)
 
 
+def holdout_by_chance(classes: Rows, strata: Rows, fraction: float, seed: int) -> tuple[Rows, Rows]:
+    """Return the rows that stay and those held out: each row has the same chance.
+
+    For a certificate: a row kept on one side for the sake of its class or group would make the rows
+    set aside others than those to come. The rows lie on a line, stratum by stratum, and of those
+    from place a to place b
+
+        ⌊fraction · b + start⌋ − ⌊fraction · a + start⌋
+
+    are held out, with a `start` by chance in [0, 1). So a stratum has its share to less than one
+    row, and a rare class may be on one side alone.
+    """
+    order = shuffled(np.arange(len(strata)), strata, seed)
+    begin, aside = _start(len(order), seed), np.zeros(len(strata), dtype=bool)
+    place = 0
+    for rows in _by_stratum(order, strata):
+        reached = np.floor(fraction * np.array([place, place + len(rows)]) + begin)
+        aside[rows[: int(reached[1] - reached[0])]] = True
+        place += len(rows)
+    stays, held_out = np.flatnonzero(~aside), np.flatnonzero(aside)
+    is_one_sided = not len(stays) or not len(held_out)
+    if is_one_sided or len(np.unique(classes[stays])) < min(2, len(np.unique(classes))):
+        raise DataError(
+            f"there can be no certificate: {say_count(len(strata), 'row')} cannot be parted by "
+            "chance so that the search has two classes.",
+            hint=Remedy("Leave out {certify}, or give more rows."),
+        )
+    return stays, held_out
+
+
 def shuffled(rows: Rows, strata: Rows, seed: int) -> Rows:
     """Sort rows by their stratum; within it they are mixed."""
     mixed = np.random.default_rng(seed).permutation(rows)
@@ -68,10 +99,13 @@ def _by_stratum(order: Rows, strata: Rows) -> Sequence[Rows]:
 
 def _in_turn(rows: int, fraction: float, seed: int) -> Marks:
     """Mark a share of rows at even distances, from a start by chance (systematic sampling)."""
-    start = np.random.default_rng([seed, rows]).random()
-    reached = np.floor(np.arange(rows + 1) * fraction + start).astype(np.intp)
+    reached = np.floor(np.arange(rows + 1) * fraction + _start(rows, seed)).astype(np.intp)
     chosen: Marks = np.diff(reached) > 0
     return chosen
+
+
+def _start(rows: int, seed: int) -> float:
+    return float(np.random.default_rng([seed, rows]).random())
 
 
 def _bring_to_both_sides(

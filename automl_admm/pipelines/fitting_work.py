@@ -17,6 +17,7 @@ from automl_admm.pipelines.build import build_pipeline, fit_pipeline
 from automl_admm.pipelines.calibration import Calibration
 from automl_admm.pipelines.component_fidelity import at_fidelity
 from automl_admm.pipelines.cross_validation import Split
+from automl_admm.pipelines.ensembles.all_classes import knowing_all
 from automl_admm.pipelines.few_row_model import constant_pipeline
 from automl_admm.pipelines.growing import GrowingFit
 from automl_admm.pipelines.memory_peak import forget_peak, peak_mb
@@ -91,18 +92,22 @@ class FittingWork:
         times: StepTimes | None = None,
         growing: GrowingFit | None = None,
     ) -> Any:
-        """Fit a pipeline on some rows; without a candidate, a constant model."""
+        """Fit a pipeline on some rows; without a candidate, a constant model.
+
+        If these rows lack a class, as those before it came, the model has it all the same.
+        """
         forget_peak()
         X, y, weights = rows.X, rows.labels(), rows.roles.weights
         if candidate is None:
-            return constant_pipeline(self.context.task).fit(X, y, constant__sample_weight=weights)
+            constant = constant_pipeline(self.context.task)
+            return knowing_all(constant.fit(X, y, constant__sample_weight=weights), rows.classes)
         steps = at_fidelity(self.space.steps(candidate), self.loaded(), candidate.fidelity)
         pipeline = build_pipeline(steps, self.loaded(), self.context, seed)
         known = self.loaded()
         weights = weigh_rows(steps, known, self.context, rows, self.constraints)
         fitted = fit_pipeline(pipeline, steps, known, X, y, weights, times, growing=growing)
         check_classes(fitted, rows)
-        return fitted
+        return knowing_all(fitted, rows.classes)
 
     def measure(self, pipeline: Any, rows: Table, fit_seconds: float) -> Seen:
         """Predict unseen rows, once; a user's scorer sees the labels."""

@@ -49,7 +49,9 @@ def find_doubts(y: Any, task: LearningTask) -> tuple[str, ...]:
     if task != "classification":
         return ()
     classes = _distinct(y)
-    doubts = (_doubt_of_number(y, classes), _doubt_of_spelling(y, classes))
+    of_number = _doubt_of_number(y, classes)
+    of_few = None if of_number else _doubt_of_few_rows(y)
+    doubts = (of_number, of_few, _doubt_of_spelling(y, classes))
     return tuple(line for line in doubts if line is not None)
 
 
@@ -86,6 +88,24 @@ def _doubt_of_number(y: Any, classes: Sequence[Any]) -> str | None:
         return None
     many = f"the target{_named(y)} has {len(classes)} classes in {len(y)} rows"
     return f"{many}, such as {say_value(classes[0])}: is it a number, a date or an identifier?"
+
+
+def _doubt_of_few_rows(y: Any) -> str | None:
+    """Return a line on classes of one row: no fold could measure a model that knows them."""
+    import pandas as pd
+
+    counts = pd.Series(y).value_counts()
+    alone = list(counts.index[counts == 1])
+    if not alone:
+        return None
+    share = f"{100 * len(alone) / len(y):.2g} % of the rows"
+    several = f"{len(alone)} classes of one row each, such as"
+    many = "a class of one row," if len(alone) == 1 else several
+    return (
+        f"the target{_named(y)} has {many} {say_value(alone[0])} ({share}): such rows are learned "
+        "from, and scores leave them out, so they are too good for new rows like these; rows set "
+        "aside for a certificate have their share of them"
+    )
 
 
 def _doubt_of_spelling(y: Any, classes: Sequence[Any]) -> str | None:

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
+
+
+def knowing_all(model: Any, classes: Any | None) -> Any:
+    """Return a fitted model with all classes of the target; as it is, if it knows them.
+
+    The columns of its answers are read by the places of these classes.
+    """
+    if classes is None:
+        return model
+    labels = np.unique(np.asarray(classes))
+    is_whole = np.array_equal(model.classes_, labels)
+    return model if is_whole else AllClasses.around(model, labels)
+
+
+def _has(method: str) -> Callable[[AllClasses], bool]:
+    return lambda self: hasattr(getattr(self, "estimator_", self.estimator), method)
 
 
 class AllClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Gives a probability to every class, 0 to those unknown to its estimator.
 
-    So classifiers that were fitted on different rows can be averaged. Fitted anew, it knows the
-    classes of its rows.
+    So classifiers that were fitted on different rows can be averaged, and measured alike. Fitted
+    anew, it knows the classes of its rows.
     """
 
     def __init__(self, estimator: Any) -> None:
@@ -31,16 +49,31 @@ class AllClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.unique(y)
         return self
 
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of all classes, in their order."""
         known = self.estimator_.predict_proba(X)
         found = np.zeros((len(known), len(self.classes_)))
-        found[:, np.searchsorted(self.classes_, self.estimator_.classes_)] = known
+        found[:, self._places()] = known
+        return found
+
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Any:
+        """Return the scores of all classes, in their order; unknown ones come last in each row."""
+        known = np.asarray(self.estimator_.decision_function(X))
+        if known.ndim == 1:
+            known = np.column_stack([-known, known])
+        least = known.min(axis=1, keepdims=True) - 1.0
+        found = np.repeat(least, len(self.classes_), axis=1)
+        found[:, self._places()] = known
         return found
 
     def predict(self, X: Any) -> Any:
-        """Return the most probable labels, the first of equals."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        """Return the labels of the estimator."""
+        return self.estimator_.predict(X)
+
+    def _places(self) -> Any:
+        return np.searchsorted(self.classes_, self.estimator_.classes_)
 
     @property
     def n_features_in_(self) -> int:

@@ -17,7 +17,7 @@ from automl_admm.core.evaluations import Evaluation, is_feasible
 from automl_admm.core.limits import Limit
 from automl_admm.core.results import EvaluationResult
 from automl_admm.data.row_roles import Roles
-from automl_admm.pipelines.ensembles.all_classes import AllClasses
+from automl_admm.pipelines.ensembles.all_classes import knowing_all
 from automl_admm.pipelines.ensembles.voting import vote
 from automl_admm.pipelines.predictions.measured import Seen
 
@@ -77,9 +77,7 @@ class FoldModels:
         models = self.models
         for one in models:
             check_averaged(one)
-        if classes is not None:
-            labels = np.unique(np.asarray(classes))
-            models = tuple(_with_all(one, labels) for one in models)
+        models = tuple(knowing_all(one, classes) for one in models)
         names = [f"fold_{number}" for number in range(1, len(models) + 1)]
         return vote(dict(zip(names, models, strict=True)), [1] * len(models), classes)
 
@@ -93,11 +91,6 @@ class FoldModels:
                 path.unlink(missing_ok=True)
             return False
         return True
-
-
-def _with_all(model: Any, labels: Any) -> Any:
-    is_whole = np.array_equal(model.classes_, labels)
-    return model if is_whole else AllClasses.around(model, labels)
 
 
 def check_averaged(model: Any) -> None:
