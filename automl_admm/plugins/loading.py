@@ -71,6 +71,11 @@ def package_of(name: str) -> str | None:
     return next((package for package, names in OUR_PLUGINS.items() if name in names), None)
 
 
+def is_of_others(provider: str) -> bool:
+    """Return True for a distribution that is not of this project; Python objects have none."""
+    return provider not in ("", HERE) and provider.partition(" ")[0] not in {OURS, *OUR_PLUGINS}
+
+
 @dataclass(frozen=True, slots=True)
 class PluginSource:
     """The origin of a plugin, before it is imported from its `module`."""

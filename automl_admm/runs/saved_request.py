@@ -219,11 +219,12 @@ def way_of(config: RunConfig, *more: str) -> str:
     """Return the hash of all that decides a run's course; empty if a repeated run may differ.
 
     `more` are the texts on which the course depends besides the settings: the data, the grammar,
-    the starts. The title and the folder of a run make no difference.
+    the starts, the software. The title and the folder of a run make no difference. A Python object
+    is known by its name alone, and may be another one in the next run.
     """
-    if not config.is_repeatable:
-        return ""
     said = describe_request(config)
+    if not config.is_repeatable or said["only_python"] or config.extra_plugins:
+        return ""
     asked = {name: said[name] for name in said if name not in WITHOUT_EFFECT}
     if asked.get("refit") in (AUTO, WHOLE):  # without a deadline both are as it was
         del asked["refit"]

@@ -50,7 +50,7 @@ def basis_of(prepared: Preparation) -> dict[str, str | None]:
         "classes": _of_classes(work.table.classes),
         "splits": _of_splits(work.splits),
         "seed": str(config.random_state),
-        "software": _of_software(prepared.plugins),
+        "software": hash_software(prepared.plugins),
         "components": None if config.extra_plugins else "",
         "metric": None if is_object else _digest(prepared.metric.name, prepared.metric.best),
         "thresholds": _digest(
@@ -125,8 +125,8 @@ def _of_splits(splits: Iterable[tuple[Any, Any]]) -> str:
     return digest.hexdigest()
 
 
-def _of_software(plugins: Plugins) -> str:
-    """Digest the versions of libraries, of plugins, and of what the plugins are built on."""
+def hash_software(plugins: Plugins) -> str:
+    """Return a digest of the versions of libraries, of plugins, and of all that these rest on."""
     providers = sorted({info.name + " " + info.provider for info in plugins.infos})
     below = {name for info in plugins.infos for name in required(info.provider.split(" ")[0])}
     known = sorted((name, version_of(name)) for name in below)

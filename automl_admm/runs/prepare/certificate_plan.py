@@ -16,8 +16,10 @@ from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.limits import Limit
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.foreign_calls import in_time
+from automl_admm.plugins.loading import is_of_others
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import MOST_ASIDE, RunConfig
+from automl_admm.runs.prepare.basis import hash_software
 from automl_admm.runs.prepare.set_aside import (
     Aside,
     Question,
@@ -164,7 +166,8 @@ def _plan(
 def question_of(known: Known, shared: SharedWork, given: tuple[str, ...]) -> Question | None:
     """Return the rows set aside for a certificate, and the identity of the run asking about them.
 
-    The texts of the grammar and the starts belong to it: the search depends on them, too.
+    The texts of the grammar and the starts and the versions of the software belong to it: the
+    search depends on them, too.
     """
     if known.aside is None:
         return None
@@ -172,9 +175,9 @@ def question_of(known: Known, shared: SharedWork, given: tuple[str, ...]) -> Que
     assert work.held_out is not None  # noqa: S101 - a share of the rows was set aside
     rows, data = fingerprint(work.held_out), fingerprint_data(whole)
     run = run_of(fingerprint(work.table), config.random_state)
-    is_timed = any(constraint.kind == "measured" for constraint in work.constraints)
-    asked = [known.grammar.text, *map(known.grammar.pipelines.text, known.starts)]
-    way = "" if is_timed else way_of(config, data, rows, run, *asked)
+    starts = map(known.grammar.pipelines.text, known.starts)
+    asked = [known.grammar.text, *starts, hash_software(known.plugins)]
+    way = way_of(config, data, rows, run, *asked) if _may_be_repeated(known) else ""
     ledger = config.looks or default_ledger()
     check_ledger(ledger)
     tested = None if work.tested is None else len(work.tested)
@@ -191,6 +194,16 @@ def question_of(known: Known, shared: SharedWork, given: tuple[str, ...]) -> Que
         carried=carried,
         is_last=config.last_look,
     )
+
+
+def _may_be_repeated(known: Known) -> bool:
+    """Return False if the same request may test another model.
+
+    Times are never the same, and the code of somebody's plugin may be edited under one version.
+    """
+    is_timed = any(one.kind == "measured" for one in known.constraints)
+    active = [one for one in known.plugins.infos if one.state == "active"]
+    return not is_timed and not any(is_of_others(one.provider) for one in active)
 
 
 def _carried(config: RunConfig, data: str) -> CarriedLooks | None:

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 from automl_admm.core.structure.pipeline_space import all_modules
-from automl_admm.plugins.loading import OUR_PLUGINS, OURS
+from automl_admm.plugins.loading import is_of_others
 from automl_admm.plugins.plugin_options import split_request
-from automl_admm.plugins.registry import HERE
 from automl_admm.runs.prepare.preparation import Preparation
 
 BROUGHT = "brought_by"
@@ -22,7 +21,7 @@ SHOWN = 3
 def brought_parts(prepared: Preparation) -> dict[str, str]:
     """Return the provider of each component, of the metric and of each limit by its words."""
     found = dict(_parts(prepared))
-    return {part: one for part, one in sorted(found.items()) if _is_of_others(one)}
+    return {part: one for part, one in sorted(found.items()) if is_of_others(one)}
 
 
 def _parts(prepared: Preparation) -> Iterator[tuple[str, str]]:
@@ -36,10 +35,6 @@ def _parts(prepared: Preparation) -> Iterator[tuple[str, str]]:
     for one in prepared.constraints:
         if one.declared is not None:
             yield f"limit on '{one.limit.name}'", one.declared.provider
-
-
-def _is_of_others(provider: str) -> bool:
-    return provider not in ("", HERE) and provider.partition(" ")[0] not in {OURS, *OUR_PLUGINS}
 
 
 def other_versions(was: Mapping[str, str], is_now: Mapping[str, str]) -> list[str]:
