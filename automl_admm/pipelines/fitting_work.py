@@ -77,6 +77,7 @@ class FittingWork:
     rule: GroupRule | None = None
     origins: Mapping[str, str] | None = None
     spreads: Mapping[str, float] | None = None
+    blanks: Mapping[str, str] | None = None
     tested: Any = None
     first: Candidate | None = None
     share: SearchedShare | None = None
@@ -137,6 +138,7 @@ class FittingWork:
             weights=rows.roles.weights,
             origins=self.origins,
             spreads=self.spreads,
+            blanks=self.blanks,
         )
         return Seen(pipeline, remembered, rows, evaluated, score, by_decisions)
 

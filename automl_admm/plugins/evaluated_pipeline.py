@@ -27,7 +27,9 @@ class EvaluatedPipeline:
     `weights` are the weights of the rows, with a mean of 1 over all data; None if all count alike.
     `origins` names the user's column behind each column of `X`, where one makes several. `spreads`
     has the standard deviation of each column of numbers of `X` in the rows of the search, if a
-    limit asks the model about changed rows. All limits see the same rows: arrays refuse writing.
+    limit asks the model about changed rows; a date has none. `blanks` has the text of a missing
+    cell in each column of `X` that has no other. All limits see the same rows: arrays refuse
+    writing.
 
     >>> y = np.array([0, 1])
     >>> EvaluatedPipeline(None, np.eye(2), y, np.array([0.1, 0.9]), 0.0, 0.0).part([1]).y
@@ -48,6 +50,7 @@ class EvaluatedPipeline:
     weights: Any = None
     origins: Mapping[str, str] | None = None
     spreads: Mapping[str, float] | None = None
+    blanks: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         """Take the arrays as views that refuse writing."""

@@ -91,6 +91,10 @@ def test_two_classes_of_numbers_go_all_the_way(
     assert load("out").score(new, y) == pytest.approx(1 - wrong)
     seen = json.loads(spawn("monitor", "out", "new.parquet", "--json").out)["limits"]
     assert [one["value"] for one in seen] == pytest.approx(values)
+    # Moved along, one threshold decides every row: none of its rates are those of the model.
+    report = json.loads(spawn("report", "out", "--data", "new.parquet", "--json").out)
+    assert report["thresholds"]["shipped"] is None
+    assert {one["limits"][1] for one in report["thresholds"]["places"]} == {0.0}
 
     monkeypatch.setattr(chunks, "rows_at_a_time", lambda columns: int(is_left.sum()) // 2)
     check_empty_first_rows(run, new, is_left.to_numpy(), frame["prediction"])

@@ -68,13 +68,14 @@ class BlankMoves:
         return Largest(known) if known else Estimate(math.nan, NO_COLUMNS)
 
     def _of(self, evaluated: EvaluatedPipeline, name: str, labels: list[Any]) -> Rate:
-        X = _frame(evaluated.X)
-        filled = X[labels].notna().any(axis=1).to_numpy()
+        X, blanks = _frame(evaluated.X), evaluated.blanks or {}
+        filled = np.any([_filled(X[label], blanks.get(str(label))) for label in labels], axis=0)
         rows = X if filled.all() else X.loc[filled]
         blank = rows.copy(deep=False)  # columns are replaced, and none is changed
         for label in labels:
             # A column of the same kind with nothing in it: whole numbers become floating-point.
-            blank[label] = rows[label].iloc[:0].reindex(rows.index)
+            fill = {"fill_value": blanks[str(label)]} if str(label) in blanks else {}
+            blank[label] = rows[label].iloc[:0].reindex(rows.index, **fill)
         moved = _moves(evaluated, rows, blank)
         return Rate(int(np.sum(moved > self.least)), len(moved), FILLED.format(name))
 
@@ -112,6 +113,12 @@ def _frame(X: Any) -> Any:
     import pandas as pd
 
     return X if hasattr(X, "columns") else pd.DataFrame(X)
+
+
+def _filled(column: Any, missing: str | None) -> NDArray[np.bool_]:
+    """Tell for each cell if it has a value; in some columns a text stands for a missing one."""
+    found = column.notna() if missing is None else column.notna() & (column != missing)
+    return np.asarray(found, dtype=bool)
 
 
 def _made_of(evaluated: EvaluatedPipeline) -> Mapping[str, list[Any]]:

@@ -114,7 +114,9 @@ def _doubt_of_spelling(y: Any, classes: Sequence[Any]) -> str | None:
     for label in classes:
         if isinstance(label, str):
             alike.setdefault("".join(label.split()).casefold(), []).append(label)
-    several = [" and ".join(map(say_value, each)) for each in alike.values() if len(each) > 1]
+    # With every blank: these may be all that differs.
+    written = [[f"{label!r:.60}" for label in each] for each in alike.values() if len(each) > 1]
+    several = [" and ".join(each) for each in written]
     if not several:
         return None
     more = f" and {len(several) - MOST_TOLD} more" if len(several) > MOST_TOLD else ""

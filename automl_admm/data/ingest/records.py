@@ -117,6 +117,15 @@ class Ingest:
         """The names of made columns of sorted tags, joined by the sign U+001F."""
         return self._made("tags")
 
+    @property
+    def dates(self) -> tuple[str, ...]:
+        """The names of columns of numbers made of dates."""
+        return self._made("date")
+
+    def blanks(self) -> dict[str, str]:
+        """Return the text that stands for a missing cell, by the made columns that have one."""
+        return dict.fromkeys((*self.text, *self.tags), "")
+
     def _made(self, *kinds: ColumnKind) -> tuple[str, ...]:
         chosen = (reading for reading in self.readings if reading.kind in kinds)
         return tuple(name for reading in chosen for name in reading.made)

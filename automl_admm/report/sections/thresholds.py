@@ -10,6 +10,7 @@ import numpy as np
 
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.predictions.decisions import only_class
+from automl_admm.pipelines.thresholds.by_group import LOWER
 from automl_admm.pipelines.thresholds.single import DEFAULTS, Aimed, Fold, aimed_decisions
 from automl_admm.report.document import numbers
 from automl_admm.report.document.charts import Chart, Layer
@@ -82,11 +83,14 @@ def measure(view: RunView) -> Thresholds | None:
 
 
 def _shipped(view: RunView, rows: GivenRows) -> float | None:
-    """Return the threshold of the model if its decisions are those that it gives."""
+    """Return the threshold of the model if its decisions are those that it gives.
+
+    A model that leaves rows undecided has two, and rates of its own.
+    """
     said = (view.manifest or {}).get("threshold")
     default = DEFAULTS["predict_proba" if rows.are_probabilities else "decision_function"]
     threshold = default if said is None else said
-    if isinstance(threshold, str):
+    if isinstance(threshold, str) or (view.manifest or {}).get(LOWER) is not None:
         return None
     decided = np.asarray(rows.positive_scores >= threshold)
     differs = np.mean(decided != (rows.decisions == 1))
@@ -140,7 +144,8 @@ def draw(found: Thresholds) -> Markup:
 
 def _said(found: Thresholds) -> str:
     if found.shipped is None:
-        return "The model itself does not decide by one threshold for all rows: none is marked."
+        said = "The model itself does not decide by one threshold for all rows, as is done here"
+        return f"{said}: none is marked."
     return f"The dashed upright line is the model's own, {numbers.plain(found.shipped)}."
 
 

@@ -111,7 +111,8 @@ def share_work(known: Known) -> SharedWork:
         _work(replace(known, config=config), metric.knowing(known.whole.classes), rows),
         held_out=TablePart(known.whole, set_aside) if len(set_aside) else None,
         origins=origins_of(known.taken.ingest),
-        spreads=spreads_of(rows.X) if any(one.asks_model for one in known.constraints) else None,
+        spreads=_spreads_of(known, rows),
+        blanks=known.taken.ingest.blanks() or None,
         rule=_rule_of(known),
         calls=0 if known.aside is None else CALLS,
         tested=_tested(known, set_aside),
@@ -142,6 +143,17 @@ def _rule_of(known: Known) -> GroupRule | None:
     rule = decide_by_groups(known.constraints, known.sensitive, known.classes)
     check_deciding(known.taken.ingest, rule.columns)
     return rule
+
+
+def _spreads_of(known: Known, rows: Table) -> Mapping[str, float] | None:
+    """Return the spreads of the columns of numbers, if a limit asks the model about changed rows.
+
+    Those made of a date have none: noise in one of them would be no date.
+    """
+    if not any(one.asks_model for one in known.constraints):
+        return None
+    dates = known.taken.ingest.dates
+    return {name: one for name, one in spreads_of(rows.X).items() if name not in dates}
 
 
 def _cost_of(known: Known) -> Cost | None:

@@ -102,6 +102,7 @@ class CertifiedRun(RunRows):
         numbered = self.pipeline
         if table.classes is not None:
             numbered = Numbered(self.pipeline, table.classes)
+        ingest = read_ingest(self.manifest)
         with unheard_warnings(), rows_for_the_model():
             evaluated = EvaluatedPipeline(
                 pipeline=numbered,
@@ -115,10 +116,9 @@ class CertifiedRun(RunRows):
                 weights=table.roles.weights,
                 calls=CALLS,
                 saved_bytes=self.folder.model.stat().st_size,
-                origins=None
-                if (ingest := read_ingest(self.manifest)) is None
-                else ingest.origins(),
+                origins=None if ingest is None else ingest.origins(),
                 spreads=self.content["data"].get("spreads"),
+                blanks=None if ingest is None else ingest.blanks(),
             )
             drawn = evaluated
             if tested is not None:  # drawn by their weights, they count alike
