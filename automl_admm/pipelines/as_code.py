@@ -168,8 +168,12 @@ def _plain(value: Any) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text in double quotes; JSON's escapes are Python's, too."""
-    return json.dumps(text, ensure_ascii=not text.isprintable())
+    """Return a text in double quotes that Python reads back."""
+    if text.isprintable():
+        return json.dumps(text, ensure_ascii=False)
+    # JSON writes a sign beyond 16 bits as two surrogates, and Python does not join them.
+    escaped = text.encode("unicode_escape").decode("ascii").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _public_home(module: str, name: str) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -80,6 +83,15 @@ def test_an_expression_is_the_value(value: object) -> None:
     text = expression(value)
     assert eval(text) == value  # noqa: S307
     assert type(eval(text)) is (float if isinstance(value, np.floating) else type(value))  # noqa: S307
+
+
+@given(st.text(st.characters(exclude_categories=())))
+@example("👩\u200d💻")
+@example('tab\t😀"\\')
+@example("\ud83d\ude00")
+def test_any_text_is_read_back(text: str) -> None:
+    assert eval(expression(text)) == text  # noqa: S307
+    assert ast.literal_eval(expression([text, {text: 1}])) == [text, {text: 1}]
 
 
 def test_numbers_that_are_none_are_written() -> None:
