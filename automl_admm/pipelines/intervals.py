@@ -3,6 +3,12 @@
 A new row is as likely as any of n calibration rows to have the largest error, the second largest,
 and so on. So its error is at most the k-th smallest of theirs with probability at least k / (n + 1)
 for data drawn alike, whatever the model and the distribution (Vovk et al. 2005; Lei et al. 2018).
+
+Rows of one group are alike, and are not n rows: of 500 rows in 5 groups the model errs in 5 ways.
+Then a new group is as likely as any of G to have the largest errors. Each group has a mass of
+1 / (G + 1), its rows the same share of it, and the new one lies beyond all: the error up to which
+there is a mass of c holds a row of a new group with probability at least c (Lee, Barber and
+Willett 2023). With a group for each row that is the same error as above.
 """
 
 from __future__ import annotations
@@ -15,6 +21,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.data.row_roles import Rows, columns_given
+
+ROUNDING = 1e-9
 
 
 class IntervalRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -22,15 +31,19 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     `fit` does not train the `estimator`: it measures its errors on rows that the estimator has
     not seen. All intervals are as wide, twice `half_width_`; with too few rows they are infinite.
+    Where rows belong together, such as visits of one patient, give `fit` their `groups`: the
+    intervals then hold that share of the rows of new groups, each of which counts alike.
     """
 
     def __init__(self, estimator: Any, coverage: float = 0.9) -> None:
         self.estimator = estimator
         self.coverage = coverage
 
-    def fit(self, X: Any, y: Any) -> IntervalRegressor:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> IntervalRegressor:
         """Calibrate the width on rows that the estimator has not seen."""
-        self.half_width_ = half_width(np.asarray(self.predict(X)) - np.asarray(y), self.coverage)
+        errors = np.asarray(self.predict(X)) - np.asarray(y)
+        clusters = columns_given(y, None, groups, None).read().clusters
+        self.half_width_ = half_width(errors, self.coverage, clusters)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -44,17 +57,34 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return np.column_stack([predicted - self.half_width_, predicted + self.half_width_])
 
 
-def half_width(errors: Any, coverage: float) -> float:
+def half_width(errors: Any, coverage: float, clusters: Rows | None = None) -> float:
     """Return the ⌈(n + 1) coverage⌉-th smallest absolute error; infinite if there is none.
+
+    Where `clusters` number the groups of rows, it is the one up to which there is that mass.
 
     >>> half_width(np.array([-3.0, 1.0, 2.0]), 0.75)
     3.0
+    >>> half_width(np.array([-3.0, 1.0, 2.0]), 0.75, np.array([0, 1, 1]))
+    inf
     """
     if not isinstance(coverage, float) or not 0.0 < coverage < 1.0:
         raise ConfigurationError(f"the coverage of intervals lies between 0 and 1, not {coverage}.")
-    sizes = np.sort(np.abs(np.asarray(errors, dtype=float)))
+    sizes = np.abs(np.asarray(errors, dtype=float))
     if sizes.ndim != 1 or not np.isfinite(sizes).all():
         raise DataError("a row to calibrate with has no finite error.")
+    order = np.argsort(sizes)
+    shares = np.ones(len(sizes)) if clusters is None else 1 / np.bincount(clusters)[clusters]
+    mass = np.cumsum(shares[order])
+    count = len(sizes) if clusters is None else len(np.unique(clusters))
     # Of 9 rows and a coverage of 0.9 the place is 9, and not 10 by rounding.
-    place = math.ceil((len(sizes) + 1) * coverage - 1e-9)
-    return float(sizes[place - 1]) if place <= len(sizes) else math.inf
+    place = int(np.searchsorted(mass, (count + 1) * coverage - ROUNDING))
+    return float(sizes[order[place]]) if place < len(sizes) else math.inf
+
+
+def least_count(coverage: float) -> int:
+    """Return the fewest rows, or groups of rows, that give intervals an end.
+
+    >>> least_count(0.9), least_count(0.95)
+    (9, 19)
+    """
+    return math.ceil(coverage / (1 - coverage) - ROUNDING)

@@ -46,6 +46,48 @@ def test_intervals_hold_about_their_share_of_new_rows(
     assert 0.8 < np.mean((found["lower"] <= truth) & (truth <= found["upper"])) < 0.98
 
 
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run on patients of 10 visits each, and tables of other patients."""
+    place = tmp_path_factory.mktemp("visits")
+    rng, patients = np.random.default_rng(1), np.repeat(np.arange(240), 10)
+    frame = pd.DataFrame({"a": rng.normal(size=2400), "patient": patients})
+    frame["y"] = frame["a"] + 3 * rng.normal(size=240)[patients] + 0.1 * rng.normal(size=2400)
+    parts = {"train": (0, 20), "known": (20, 60), "few": (60, 68), "new": (68, 240)}
+    for name, (first, last) in parts.items():
+        frame[10 * first : 10 * last].to_csv(place / f"{name}.csv", index=False)
+    frame[:80].drop(columns="patient").to_csv(place / "nobody.csv", index=False)
+    words = ("--target", "y", "--group", "patient", *SEARCH, "--out", place / "run")
+    assert call("fit", place / "train.csv", *words) == 0
+    return place
+
+
+def test_rows_of_groups_are_told_and_counted_by_group(
+    visits: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--intervals", "90%", "--calibrate", visits / "known.csv", "-o", visits / "out.csv")
+    assert call("predict", visits / "run", visits / "new.csv", *words) == 0
+    told = capsys.readouterr().err
+    assert "holds at least 90 % of new rows in new groups on average, by the 400 in 40" in told
+    found, truth = pd.read_csv(visits / "out.csv"), pd.read_csv(visits / "new.csv")["y"]
+    assert np.mean((found["lower"] <= truth) & (truth <= found["upper"])) > 0.85
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("few.csv", "8 groups are too few for intervals that hold 90 % of new ones; it takes 9."),
+        ("nobody.csv", "has no column 'patient', which the run was told of"),
+    ],
+)
+def test_rows_of_few_groups_or_of_unknown_ones_give_no_intervals(
+    visits: Path, table: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--intervals", "90%", "--calibrate", visits / table)
+    assert call("predict", visits / "run", visits / "new.csv", *words) == 3
+    assert message in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

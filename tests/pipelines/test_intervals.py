@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 
 from automl_admm.core.errors import ConfigurationError, DataError
-from automl_admm.pipelines.intervals import IntervalRegressor, half_width
+from automl_admm.pipelines.intervals import IntervalRegressor, half_width, least_count
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,40 @@ def test_intervals_hold_their_share_of_new_rows_on_average() -> None:
         known, new = rng.standard_t(2, 39), rng.standard_t(2, 50)
         held.append(np.mean(np.abs(new) <= half_width(known, 0.9)))
     assert 0.89 < np.mean(held) < 0.915  # exactly 36 / 40
+
+
+def test_rows_in_groups_are_no_more_than_their_groups() -> None:
+    rng, held = np.random.default_rng(0), []
+    clusters = np.repeat(np.arange(19), rng.integers(1, 40, 19))
+    for _ in range(300):
+        known = rng.normal(size=19)[clusters] + 0.1 * rng.normal(size=len(clusters))
+        new = rng.normal(size=50) + 0.1 * rng.normal(size=50)
+        held.append(np.mean(np.abs(new) <= half_width(known, 0.9, clusters)))
+    assert 0.895 < np.mean(held) < 0.95
+
+
+@pytest.mark.parametrize("rows", [0, 1, 8, 9, 10, 39])
+def test_a_group_for_each_row_changes_nothing(rows: int) -> None:
+    rng = np.random.default_rng(rows)
+    errors, clusters = rng.normal(size=rows), rng.permutation(rows)
+    assert half_width(errors, 0.9, clusters) == half_width(errors, 0.9)
+
+
+def test_so_many_groups_give_intervals_an_end() -> None:
+    clusters = np.repeat(np.arange(9), 7)
+    assert math.isfinite(half_width(np.ones(63), 0.9, clusters))
+    assert math.isinf(half_width(np.ones(56), 0.9, clusters[:56]))
+    assert least_count(0.9) == 9
+
+
+def test_groups_are_given_to_the_fit_one_for_each_row() -> None:
+    X = np.arange(40.0).reshape(-1, 1)
+    ridge, made = Ridge().fit(X, X[:, 0]), np.where(X[:, 0] < 20, "a", "b")
+    intervals = IntervalRegressor(ridge, coverage=0.8)
+    assert math.isfinite(intervals.fit(X, X[:, 0]).half_width_)
+    assert math.isinf(intervals.fit(X, X[:, 0], groups=made).half_width_)
+    with pytest.raises(DataError, match="groups has 39 rows, and y has 40"):
+        intervals.fit(X, X[:, 0], groups=made[1:])
 
 
 @pytest.mark.parametrize("coverage", [0.0, 1.0, 90, math.nan, "0.9"])

@@ -26,6 +26,7 @@ from automl_admm.cli.shared.run_options import (
 )
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.messages import say_count
 from automl_admm.data.reading.file_options import FileOptions
 from automl_admm.data.reading.formats import (
     CSV,
@@ -170,9 +171,12 @@ def _calibrated(folder: RunFolder, source: Path, coverage: float, options: FileO
         found = calibrate(folder, frame, coverage, title_of(source), place_in(source, options))
     if found.doubt is not None:
         say(f"warning: {found.doubt}", err=True)
+    of_groups = "" if found.groups is None else " in new groups"
+    counted = "" if found.groups is None else f" in {say_count(found.groups, 'group')}"
     say(
         f"intervals: the prediction plus or minus {found.half_width:.6g} holds at least "
-        f"{100 * coverage:g} % of new rows on average, by the {found.rows} of {source}",
+        f"{100 * coverage:g} % of new rows{of_groups} on average, by the {found.rows}{counted} of "
+        f"{source}",
         err=True,
     )
     return found.half_width

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.core.messages import say_count
 from automl_admm.data.conforming import Place, row_of
-from automl_admm.pipelines.intervals import half_width
+from automl_admm.pipelines.intervals import half_width, least_count
 from automl_admm.runs.finish.model_file import rows_for_the_model
 from automl_admm.runs.saved.labelled_rows import open_run
 from automl_admm.runs.saved.row_origin import count_learned, find_origin
@@ -24,12 +25,14 @@ BY_CHANCE = 0.01
 class Calibration:
     """The half width of all intervals, and the number of rows that it comes from.
 
-    With a `doubt` nobody knows if the model learned from these rows.
+    If the run was told that rows belong together, they are of so many `groups`. With a `doubt`
+    nobody knows if the model learned from these rows.
     """
 
     half_width: float
     rows: int
     doubt: str | None
+    groups: int | None = None
 
 
 def calibrate(
@@ -37,7 +40,8 @@ def calibrate(
 ) -> Calibration:
     """Return the width of intervals around the predictions of a run's model.
 
-    Rows that the model learned from are refused: its errors on them are too small.
+    Rows that the model learned from are refused: its errors on them are too small. Where rows
+    belong together, the intervals are for rows of new groups.
     """
     run = open_run(folder, frame, data, place)
     table = run.table(run.counted(frame.reset_index(drop=True)))
@@ -58,11 +62,14 @@ def calibrate(
         )
     with rows_for_the_model():
         errors = np.asarray(run.pipeline.predict(table.X), dtype=float) - np.asarray(table.y)
-    found = half_width(errors, coverage)
+    clusters = table.roles.clusters
+    groups = None if clusters is None else len(np.unique(clusters))
+    found = half_width(errors, coverage, clusters)
     if math.isinf(found):
-        rows_are = "1 row is" if len(table.y) == 1 else f"{len(table.y)} rows are"
+        counted = say_count(len(table.y), "row") if groups is None else say_count(groups, "group")
         raise DataError(
-            f"{data}: {rows_are} too few for intervals that hold "
-            f"{100 * coverage:g} % of new ones; it takes {math.ceil(coverage / (1 - coverage))}."
+            f"{data}: {counted} {'is' if counted.startswith('1 ') else 'are'} too few for "
+            f"intervals that hold {100 * coverage:g} % of new ones; it takes "
+            f"{least_count(coverage)}."
         )
-    return Calibration(found, len(table.y), origin.doubt)
+    return Calibration(found, len(table.y), origin.doubt, groups)
