@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,12 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.constraints.syntax import GroupColumn, say_cut
+from automl_admm.constraints.value_names import (
+    BETWEEN,
+    join_names,
+    name_value,
+    plain_values,
+    set_apart,
+    short_name,
+)
 from automl_admm.core.errors import DataError
 from automl_admm.data.distinct_values import find_distinct
 
 # A gap takes the extremes over all groups: of very many it measures only noise.
 MOST_GROUPS = 20
-MOST_EXACT = 2.0**53  # from here on floats skip whole numbers
 Names = NDArray[np.object_]
 
 
@@ -26,19 +33,24 @@ class Grouping:
     """Names the group of every row; of several columns it is their intersection.
 
     Missing values are a group of their own, so that a limit protects these people, too. Groups with
-    fewer than `least` rows to learn from are not compared.
+    fewer than `least` rows to learn from are not compared. Different groups have different names if
+    they `are_exact`; in earlier versions they were not, and their runs and models keep those names.
     """
 
     columns: tuple[GroupColumn, ...]
     least: int = 0
+    are_exact: bool = True
 
     def __call__(self, frame: Any) -> Names:
         """Return the group names of a frame with the columns."""
-        parts = [_names(frame[column.name], column) for column in self.columns]
-        return parts[0] if len(parts) == 1 else _joined(parts)
+        name = _names if self.are_exact else _short_names
+        parts = [name(frame[column.name], column) for column in self.columns]
+        if len(parts) == 1:
+            return parts[0]
+        return _joined(parts, join_names if self.are_exact else BETWEEN.join)
 
 
-def _joined(parts: list[Names]) -> Names:
+def _joined(parts: list[Names], join: Callable[[Iterable[str]], str]) -> Names:
     """Names of rows by several columns, each combination put into words once."""
     from pandas import factorize
 
@@ -48,35 +60,36 @@ def _joined(parts: list[Names]) -> Names:
         # One number for each combination: much faster than joining the texts of every row.
         together = together * len(distinct) + places
     _, first, places = np.unique(together, return_index=True, return_inverse=True)
-    words = [", ".join(part[row] for part in parts) for row in first]
+    words = [join(part[row] for part in parts) for row in first]
     names: Names = np.array(words, dtype=object)[places]
     return names
 
 
 def _names(values: Any, column: GroupColumn) -> Names:
+    taken = _missing(column)
+    return _named(values, column, lambda value: set_apart(name_value(value), taken))
+
+
+def _short_names(values: Any, column: GroupColumn) -> Names:
+    return _named(values, column, short_name)
+
+
+def _missing(column: GroupColumn) -> str:
+    return f"{column.name} missing"
+
+
+def _named(values: Any, column: GroupColumn, name: Callable[[Any], str]) -> Names:
     missing = values.isna().to_numpy()
-    found = np.full(len(values), f"{column.name} missing", dtype=object)
+    found = np.full(len(values), _missing(column), dtype=object)
     known = values[~missing]
-    found[~missing] = _bins(known, column) if column.cuts else _words(known)
+    found[~missing] = _bins(known, column) if column.cuts else _words(known, name)
     return found
 
 
-def _words(values: Any) -> Names:
+def _words(values: Any, name: Callable[[Any], str]) -> Names:
     places, distinct = find_distinct(values)
-    names: Names = np.array([_word(value) for value in distinct], dtype=object)[places]
+    names: Names = np.array(list(map(name, plain_values(distinct))), dtype=object)[places]
     return names
-
-
-def _word(value: Any) -> str:
-    """Return a value as a name; a whole number has one name, stored as float or as integer.
-
-    A column with gaps holds floats, the same column without gaps integers.
-    """
-    if not isinstance(value, float | np.floating):
-        return str(value)
-    number = float(value)
-    is_exact = number.is_integer() and abs(number) < MOST_EXACT
-    return str(int(number)) if is_exact else f"{number:g}"
 
 
 def _bins(values: Any, column: GroupColumn) -> Names:
@@ -104,7 +117,7 @@ def order_groups(names: Iterable[str], columns: Iterable[GroupColumn]) -> tuple[
         size = _size(piece) if place is None else float(place)
         return size is None, size or 0.0, piece
 
-    return tuple(sorted(set(names), key=lambda name: tuple(map(rank, name.split(", ")))))
+    return tuple(sorted(set(names), key=lambda name: tuple(map(rank, name.split(BETWEEN)))))
 
 
 def _size(word: str) -> float | None:

@@ -64,6 +64,7 @@ LIMIT = record(
         "groups": list_of(text),
         "left_out": list_of(text),
         "cuts": mapping_of(list_of(real)),
+        "exact_names": flag,
     },
 )
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from automl_admm.constraints.groups import Grouping, check_columns, group_names, order_groups
 from automl_admm.constraints.syntax import GroupColumn
@@ -38,6 +40,46 @@ FRAME = pd.DataFrame(
 )
 def test_rows_are_named_by_their_group(columns: list[GroupColumn], names: list[str]) -> None:
     assert list(Grouping(tuple(columns))(FRAME)) == names
+
+
+SITES = [48.137154, 48.137158, 11.5, 1 / 3, 1e16, 2e16, 0.1 + 0.2, 0.3]
+
+
+@pytest.mark.parametrize("kind", ["float64", "Float64", "object", "category"])
+def test_different_numbers_are_different_groups(kind: str) -> None:
+    names = Grouping((GroupColumn("site"),))(pd.DataFrame({"site": pd.Series(SITES, dtype=kind)}))
+    assert len(set(names)) == len(SITES)
+    assert [float(name) for name in names] == SITES
+    assert names[2] == "11.5"
+
+
+@pytest.mark.parametrize("kind", ["float32", "Float32", "category"])
+def test_short_floats_have_their_own_digits(kind: str) -> None:
+    values = pd.Series([0.1, 48.137154], dtype="float32").astype(kind)
+    names = Grouping((GroupColumn("site"),))(pd.DataFrame({"site": values}))
+    assert list(names) == ["0.1", "48.137154"]
+
+
+TEXTS = st.sampled_from(["x", "x, y", "y, z", "z", '"x, y"', "a missing", '"a missing"', None])
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1))
+def test_different_cells_are_different_groups(rows: list[tuple[str | None, str | None]]) -> None:
+    frame = pd.DataFrame(rows, columns=["a", "b"], dtype=object)
+    for columns in (["a"], ["a", "b"]):
+        names = Grouping(tuple(map(GroupColumn, columns)))(frame)
+        pairs = set(zip(frame[columns].itertuples(index=False, name=None), names, strict=True))
+        assert len(pairs) == len(set(names)) == len({cells for cells, _ in pairs})
+
+
+def test_names_of_earlier_versions_stay() -> None:
+    frame = pd.DataFrame({"site": SITES[:3], "a": ["x, y", "x", "a missing"]})
+    for columns in ([GroupColumn("site")], [GroupColumn("site"), GroupColumn("a")]):
+        found = Grouping(tuple(columns), are_exact=False)(frame)
+        more = ["", "", ""] if len(columns) == 1 else [", x, y", ", x", ", a missing"]
+        assert list(found) == [
+            a + b for a, b in zip(["48.1372", "48.1372", "11.5"], more, strict=True)
+        ]
 
 
 def test_text_is_not_cut() -> None:

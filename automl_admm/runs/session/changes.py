@@ -65,6 +65,7 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
         or _labels(before, now)
         or _columns_of_limits(before["data"], now["data"])
         or _splits(before, now)
+        or _groups(before["settings"]["limits"], now["settings"]["limits"])
     )
     was, is_now = ({**DEFAULTS, **side["settings"]} for side in (before, now))
     measured = [
@@ -153,6 +154,21 @@ def _splits(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     by = [*settings["sensitive"], *(settings[name] for name in ROLE_NAMES if settings.get(name))]
     values = f"other values of {', '.join(map(str, by))} or " if by else ""
     return [f"folds: other rows in them, as of {values}a splitter without a random_state"]
+
+
+def _groups(was: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Tell groups that an earlier version named alike or otherwise: thresholds go by these names.
+
+    Still older versions did not note them.
+    """
+    return [
+        f"groups of {new['name']}: an earlier version named them otherwise"
+        for old, new in zip(was, now, strict=False)
+        if old["name"] == new["name"]
+        and old.get("exact_names", False) != new.get("exact_names", False)
+        and {"groups"} <= {*old} & {*new}
+        and old["groups"] != new["groups"]
+    ]
 
 
 def _limits(was: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from automl_admm.constraints.fitted_groups import with_fitted
@@ -26,6 +27,8 @@ def write_limit(constraint: Constraint) -> dict[str, Any]:
     if isinstance(function, Grouped) and function.left_out:
         item["left_out"] = list(function.left_out)
     columns = constraint.groups.columns if isinstance(constraint.groups, Grouping) else ()
+    if isinstance(constraint.groups, Grouping):
+        item["exact_names"] = constraint.groups.are_exact
     cuts = {column.name: list(column.cuts) for column in columns if column.quantiles}
     return {**item, "cuts": cuts} if cuts else item
 
@@ -33,13 +36,17 @@ def write_limit(constraint: Constraint) -> dict[str, Any]:
 def with_its_groups(constraint: Constraint, item: Mapping[str, Any]) -> Constraint:
     """Return a limit with the cut points and the groups left out of its run.
 
-    Raise a ValueError if it has quantiles, and the item does not say where they were.
+    Earlier versions named groups with fewer digits. Raise a ValueError if the limit has quantiles,
+    and the item does not say where they were.
     """
     cuts, groups = item.get("cuts", {}), constraint.groups
     columns = groups.columns if isinstance(groups, Grouping) else ()
     unknown = next((one for one in columns if one.quantiles and not cuts.get(one.name)), None)
     if unknown is not None:
         raise ValueError(f"it does not say where '{unknown}' was cut")
+    if isinstance(groups, Grouping):
+        are_exact = item.get("exact_names", False)
+        constraint = replace(constraint, groups=replace(groups, are_exact=are_exact))
     return with_fitted(constraint, cuts, tuple(item.get("left_out", ())))
 
 

@@ -64,6 +64,21 @@ def test_nothing_changed() -> None:
     assert not changes.void
 
 
+def limit(groups: list[str], **more: bool) -> dict[str, Any]:
+    item = {"name": "gap[site]", "bound": 0.05, "at_least": False, "groups": groups}
+    return changed("settings", limits=[item | more])
+
+
+def test_groups_that_an_earlier_version_named_otherwise_void_its_thresholds() -> None:
+    before, now = limit(["0.333333", "0.5"]), limit(["0.3333333333333333", "0.5"], exact_names=True)
+    changes = find_changes(before, now)
+    told = "groups of gap[site]: an earlier version named them otherwise"
+    assert changes.lines == (told,)
+    assert changes.void
+    same = limit(["0.333333", "0.5"], exact_names=True)
+    assert find_changes(before, same) == Changes()
+
+
 def test_another_version_of_a_plugin_voids_what_it_measured() -> None:
     was = {"component 'a'": "dist 0.1", "component 'b'": "dist 0.1", "metric 'm'": "other 1"}
     now = {"component 'a'": "dist 0.2", "component 'b'": "dist 0.2", "metric 'm'": "other 1"}
