@@ -284,8 +284,10 @@ def _moments(column: Any, place: Place | None) -> Rows:
     if content == "text":
         column = _dates(column, place)
     elif column.dtype == object:  # such as the dates of a Parquet file
-        column = pd.to_datetime(column, errors="coerce", utc=True)
-        _refuse(column.isna().to_numpy(), f"the time in '{name}' is no date", place)
+        found = pd.to_datetime(column, errors="coerce", utc=True)
+        _refuse(found.isna().to_numpy(), f"the time in '{name}' is no date", place)
+        _refuse_mixed_zones(column, place)
+        column = found
     if not pd.api.types.is_datetime64_any_dtype(column.dtype):
         raise DataError(
             f"the time in '{name}' holds {column.dtype}, which has no order of time.",
@@ -305,14 +307,24 @@ def _dates(column: Any, place: Place | None) -> Any:
     found = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
     hint = "Write it as a number, or like 2026-01-31 or 2026-01-31T12:00:00."
     _refuse_time(column, found.isna().to_numpy(), "", place, hint)
-    is_zoned = texts.str.contains(ZONE).to_numpy(dtype=bool)
+    _refuse_mixed_zones(column, place)
+    return found
+
+
+def _refuse_mixed_zones(column: Any, place: Place | None) -> None:
+    is_zoned = column.map(_has_zone).to_numpy(dtype=bool)
     if 0 < is_zoned.sum() < len(is_zoned):
         # Their order hangs on the zone of the others, which nobody knows.
         is_odd = is_zoned if 2 * is_zoned.sum() <= len(is_zoned) else ~is_zoned
         said = "with a zone, and others are without" if is_odd is is_zoned else "without a zone"
         hint = "Give all times a zone such as +01:00 or Z, or none."
         _refuse_time(column, is_odd, f", {said}", place, hint)
-    return found
+
+
+def _has_zone(value: Any) -> bool:
+    if isinstance(value, str):
+        return ZONE.search(value.strip()) is not None
+    return getattr(value, "tzinfo", None) is not None
 
 
 def _refuse_time(column: Any, wrong: Any, said: str, place: Place | None, hint: str) -> None:

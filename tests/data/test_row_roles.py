@@ -1,5 +1,7 @@
 """Weights, groups and times of rows: read, checked, taken."""
 
+import datetime as dt
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +17,7 @@ from automl_admm.data.row_roles import (
 )
 
 TARGET = np.arange(4)
+ZONED = dt.datetime(2026, 1, 2, 10, tzinfo=dt.UTC)
 
 
 def roles_of(**columns):
@@ -102,6 +105,14 @@ def test_whole_numbers_beyond_floating_point_keep_their_order():
         (
             {"time": ["2026-01-02T10:00", "2026-01-02T10:00Z", "2026-01-03 10:00", "2026-01-04"]},
             "'2026-01-02T10:00Z' in row 1 .from 0., with a zone, and others are without",
+        ),
+        (
+            {"time": [ZONED, ZONED, ZONED.replace(tzinfo=None), ZONED]},
+            "in row 2 .from 0., without a zone",
+        ),
+        (
+            {"time": [dt.date(2026, 1, 1), ZONED, dt.date(2026, 1, 2), dt.date(2026, 1, 3)]},
+            "in row 1 .from 0., with a zone, and others are without",
         ),
         (
             {"time": ["2026-01-02T10+01:00", "2026-01-02T10Z", "2026-01-03", "2026-01-04T1:00Z"]},

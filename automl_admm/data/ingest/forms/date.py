@@ -62,7 +62,8 @@ def _is_gap(text: str) -> bool:
 
 def _facts_of_typed(column: Any) -> Facts:
     moments = _of_type(column)
-    facts: dict[str, Any] = {"has_zone": _zones(column) == "all", "order": ""}
+    present = column.notna().to_numpy(dtype=bool)
+    facts: dict[str, Any] = {"has_zone": bool(_zoned(column)[present].all()), "order": ""}
     if _is_far(moments).any():
         facts["has_sentinel"] = True
     return facts | {"parts": _varying(_near(moments)), "example": str(column.dropna().iloc[0])}
@@ -227,15 +228,22 @@ def _refuse_zone(column: Any, zoned: Any, present: Any, facts: Facts, place: Pla
 
 def _checked_zone(column: Any, facts: Facts, place: Place) -> Moments:
     present = column.notna().to_numpy(dtype=bool)
-    zoned = np.full(len(column), _zones(column) == "all")
-    _refuse_zone(column, zoned, present, facts, place)
+    _refuse_zone(column, _zoned(column), present, facts, place)
     return _of_type(column)
 
 
-def _zones(column: Any) -> str:
-    """Return `all` if the dates have time zones."""
-    first = column.dropna()
-    return "all" if len(first) and getattr(first.iloc[0], "tzinfo", None) is not None else "none"
+def _zoned(column: Any) -> NDArray[np.bool_]:
+    """Return for each cell if it has a time zone: objects of Python may differ in that."""
+    from pandas import CategoricalDtype
+
+    if column.dtype != object and not isinstance(column.dtype, CategoricalDtype):
+        return np.full(len(column), any(map(_has_zone, column.dropna().head(1))))
+    cells = cells_of(column.astype(object))
+    return cells.spread(np.array([*map(_has_zone, cells.distinct)], dtype=bool), missing=False)
+
+
+def _has_zone(value: Any) -> bool:
+    return getattr(value, "tzinfo", None) is not None
 
 
 def _of_type(column: Any) -> Moments:
@@ -257,7 +265,7 @@ def _moment(value: Any) -> np.datetime64:
     """Return the moment in UTC of one date of Python's, numpy's or pandas'."""
     if hasattr(value, "to_timestamp"):
         value = value.to_timestamp(how="start")
-    if getattr(value, "tzinfo", None) is not None:
+    if _has_zone(value):
         value = value.astimezone(dt.UTC).replace(tzinfo=None)
     return np.datetime64(value, "us")
 

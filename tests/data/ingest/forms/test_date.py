@@ -150,6 +150,23 @@ def test_zones_must_be_as_in_training():
         read(pd.Series(pd.to_datetime(["2024-12-31"]), name="x"), zoned)
 
 
+BERLIN = dt.datetime(2024, 7, 1, 9, tzinfo=dt.timezone(dt.timedelta(hours=2)))
+PLAIN = dt.datetime(2024, 7, 1, 8)
+
+
+@pytest.mark.parametrize("kind", ["object", "category"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_zone_that_one_of_the_objects_has_not_is_no_utc(kind, order):
+    mixed = pd.Series([BERLIN, PLAIN, None][::order], name="x", dtype=object).astype(kind)
+    zoned = recognise_date(column(BERLIN, BERLIN + dt.timedelta(days=1), dtype=object))
+    plain = recognise_date(column(PLAIN, PLAIN + dt.timedelta(days=1), dtype=object))
+    with pytest.raises(DataError, match=r"2024, 7, 1, 8, 0\), and held dates with a time zone"):
+        read(mixed, zoned)
+    for facts in (plain, recognise_date(mixed)):
+        with pytest.raises(DataError, match="held dates without a time zone"):
+            read(mixed, facts)
+
+
 def test_words_zeros_and_far_years_are_missing_and_said():
     cells = column("2024-12-31", "n/a", "unknown", "0000-00-00", "9999-12-31", None, "2024-11-30")
     facts = recognise_date(cells)
