@@ -132,7 +132,7 @@ def _hash_cells(column: Any) -> Hashes:
         found = _hash_words(values.astype(object).where(~missing, ""))
     else:
         # NaN has many bit patterns: it is taken out before hashing.
-        found = pd.util.hash_array(_rounded(np.where(missing, 0.0, numbers)))
+        found = pd.util.hash_array(rounded(np.where(missing, 0.0, numbers)))
     return np.where(missing, np.uint64(0), found)
 
 
@@ -163,7 +163,7 @@ def _hash_words(values: Any) -> Hashes:
     return np.asarray(pd.util.hash_array(words, categorize=False)[places], dtype=np.uint64)
 
 
-def _rounded(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+def rounded(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return them without their last bits; −0 is 0."""
     with np.errstate(invalid="ignore", over="ignore"):
         mantissa, exponent = np.frexp(numbers)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from automl_admm.core.errors import DataError, Remedy, suggest
 from automl_admm.core.messages import say_count, say_value
 from automl_admm.core.space import Array
+from automl_admm.data.canonical_rows import hash_canonically
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.distinct_values import find_distinct
 from automl_admm.data.exact_arrays import exact_array
@@ -43,7 +44,7 @@ class Roles:
 
     `weights` have a mean of 1; None if all rows count alike. Those given are so many times `unit`.
     `clusters` numbers the groups, `times` the moments in their order. `hashes` has a number for
-    each row, of all columns with a role.
+    each row, of all columns with a role, and `canonical` one that does not hang on their types.
 
     >>> Roles(weights=np.array([0.5, 1.5])).part(np.array([1])).weights
     array([1.5])
@@ -54,14 +55,17 @@ class Roles:
     times: Rows | None = None
     hashes: Hashes | None = None
     unit: float = 1.0
+    canonical: Hashes | None = None
 
     def part(self, places: Any) -> Roles:
         """Return the roles of some of the rows."""
         if self.hashes is None and self.weights is None:
             return self
-        columns = (self.weights, self.clusters, self.times, self.hashes)
-        weights, clusters, times, hashes = (None if c is None else c[places] for c in columns)
-        return Roles(weights, clusters, times, hashes, self.unit)
+        columns = (self.weights, self.clusters, self.times, self.hashes, self.canonical)
+        weights, clusters, times, hashes, canonical = (
+            None if c is None else c[places] for c in columns
+        )
+        return Roles(weights, clusters, times, hashes, self.unit, canonical)
 
 
 NO_ROLES = Roles()
@@ -120,14 +124,15 @@ class RoleColumns:
                     "none learns from the groups that it is measured on."
                 ),
             )
-        columns = self.known().values()
+        columns, rows = self.known().values(), len(next(iter(self.known().values())))
         weights = None if self.weight is None else _weights(self.weight, self.place)
         return Roles(
             weights=None if weights is None else _relative(weights),
             clusters=None if self.group is None else _clusters(self.group, self.place),
             times=None if self.time is None else _moments(self.time, self.place),
-            hashes=hash_rows(columns, len(next(iter(columns)))),
+            hashes=hash_rows(columns, rows),
             unit=1.0 if weights is None else _unit(weights),
+            canonical=hash_canonically(columns, rows),
         )
 
 

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.data.canonical_rows import hash_canonically
 from automl_admm.data.fingerprints import Hashes, fingerprint_rows, hash_rows, mix
 from automl_admm.data.ingest.asking import DROP
+from automl_admm.data.row_hashes import RowHashes
 from automl_admm.data.row_roles import RoleColumns
 from automl_admm.pipelines.labels import sorted_order
 from automl_admm.pipelines.predictions.measured import Table
@@ -124,6 +126,17 @@ def fingerprints_given(
 
 def hash_table(table: Table) -> Hashes:
     """Return a number for each row: of its features, its label, and all columns apart."""
+    found = hash_rows(_columns_of(table), len(table.y))
+    return found if table.roles.hashes is None else found + table.roles.hashes
+
+
+def row_hashes_of(table: Table) -> RowHashes:
+    """Return two numbers for each row: that of `hash_table`, and one for columns of any type."""
+    found, roles = hash_canonically(_columns_of(table), len(table.y)), table.roles.canonical
+    return RowHashes(hash_table(table), found if roles is None else found + roles)
+
+
+def _columns_of(table: Table) -> list[Any]:
     import pandas as pd
 
     frame = pd.DataFrame(table.X)
@@ -131,8 +144,7 @@ def hash_table(table: Table) -> Hashes:
     apart = [] if table.sensitive is None else [n for n in table.sensitive if str(n) not in known]
     features = (frame.iloc[:, place] for place in range(frame.shape[1]))
     more = (table.sensitive[name] for name in apart)
-    found = hash_rows([*features, *more, table.labels()], len(table.y))
-    return found if table.roles.hashes is None else found + table.roles.hashes
+    return [*features, *more, table.labels()]
 
 
 def run_of(searched: str, seed: int) -> str:

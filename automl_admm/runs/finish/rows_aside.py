@@ -11,9 +11,9 @@ import numpy as np
 
 from automl_admm.constraints.group_comparison import Grouped
 from automl_admm.core.evidence import Evidence, Timing
-from automl_admm.data.fingerprints import Hashes
+from automl_admm.data.row_hashes import RowHashes
 from automl_admm.runs.prepare.preparation import Preparation
-from automl_admm.runs.provenance import hash_table, machine
+from automl_admm.runs.provenance import machine, row_hashes_of
 from automl_admm.store.file_schemas import RUN_ID
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
@@ -48,8 +48,10 @@ def write_rows_aside(
         content["tested"] = [int(place) for place in prepared.work.tested]
         content["largest"] = prepared.largest
     write_json(folder.rows_set_aside, content)
-    file = io.BytesIO()
-    np.save(file, _hashes(prepared))
+    file, hashes = io.BytesIO(), _hashes(prepared)
+    # One after the other: earlier versions read the first alone.
+    np.save(file, hashes.exact)
+    np.save(file, hashes.canonical)
     write_atomically(folder.row_hashes, file.getvalue())
 
 
@@ -59,12 +61,13 @@ def _as_plain(evidence: Evidence) -> float | list[float] | None:
     return float(evidence.value) if math.isfinite(evidence.value) else None
 
 
-def _hashes(prepared: Preparation) -> Hashes:
-    """A number for every row of the data, in their order."""
-    found = np.zeros(prepared.rows, dtype=np.uint64)
+def _hashes(prepared: Preparation) -> RowHashes:
+    """Return the hashes of every row of the data, in their order."""
+    exact, canonical = np.zeros((2, prepared.rows), dtype=np.uint64)
     aside = np.zeros(prepared.rows, dtype=bool)
     aside[prepared.set_aside] = True
-    found[~aside] = hash_table(prepared.work.table)
-    if prepared.work.held_out is not None:
-        found[aside] = hash_table(prepared.work.held_out)
-    return found
+    for places, table in ((~aside, prepared.work.table), (aside, prepared.work.held_out)):
+        if table is not None:
+            found = row_hashes_of(table)
+            exact[places], canonical[places] = found.exact, found.canonical
+    return RowHashes(exact, canonical)

@@ -21,6 +21,7 @@ from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.fingerprints import Hashes, fingerprint_rows
 from automl_admm.data.ingest.records import read_ingest
+from automl_admm.data.row_hashes import NONE, RowHashes
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.build import predict_scores
 from automl_admm.pipelines.predictions.checks import turn
@@ -126,8 +127,8 @@ class CertifiedRun(RunRows):
             on = {"statistical": drawn}
             return [measured_by(c.function, on.get(c.kind, evaluated)) for c in constraints]
 
-    def hashes(self) -> Hashes | None:
-        """Return a number for each row of its data, in their order; older runs wrote none.
+    def hashes(self) -> RowHashes | None:
+        """Return the hashes of each row of its data, in their order; older runs wrote none.
 
         They are those of the certificate: with others the run's own rows would pass for fresh ones.
         """
@@ -139,7 +140,7 @@ class CertifiedRun(RunRows):
             return None
         if len(found) != self.aside.rows:
             raise _unreadable(path, f"it has {len(found)} rows")
-        if expected and fingerprint_rows(found) != expected:
+        if expected and fingerprint_rows(found.exact) != expected:
             raise _unreadable(path, "it is of other rows than the certificate")
         return found
 
@@ -192,16 +193,26 @@ def read_rows_aside(folder: RunFolder) -> RowsAside:
         raise StoreError(f"'{folder.rows_set_aside}' cannot be read: {reason}.") from problem
 
 
-def _read_hashes(path: Path) -> Hashes | None:
+def _read_hashes(path: Path) -> RowHashes | None:
     try:
-        found = np.load(io.BytesIO(read_file(path)), allow_pickle=False)
+        content = read_file(path)
+        file = io.BytesIO(content)
+        exact = _load(file)
+        canonical = _load(file) if file.tell() < len(content) else NONE  # earlier versions: none
     except FileNotFoundError:
         return None
     except (OSError, ValueError, EOFError) as problem:
         raise _unreadable(path, str(problem)) from problem
-    if found.ndim != 1 or found.dtype != np.uint64:
-        raise _unreadable(path, "it holds something else")
-    return np.asarray(found)
+    if len(canonical) not in (0, len(exact)):
+        raise _unreadable(path, "its two hashes are of different rows")
+    return RowHashes(exact, canonical)
+
+
+def _load(file: io.BytesIO) -> Hashes:
+    found = np.load(file, allow_pickle=False)
+    if not isinstance(found, np.ndarray) or found.ndim != 1 or found.dtype != np.uint64:
+        raise ValueError("it holds something else")
+    return found
 
 
 def _unreadable(path: Path, reason: str) -> StoreError:

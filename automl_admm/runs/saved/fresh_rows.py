@@ -17,7 +17,7 @@ from automl_admm.data.conforming import Place
 from automl_admm.data.independent_rows import independent_rows, largest_total
 from automl_admm.execution.threads import threads_each
 from automl_admm.pipelines.predictions.measured import Table
-from automl_admm.runs.provenance import hash_table, tell_other_machine
+from automl_admm.runs.provenance import row_hashes_of, tell_other_machine
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
 from automl_admm.runs.saved.verification import judge_calls
 from automl_admm.store.run_folder import RunFolder
@@ -93,9 +93,9 @@ def _count_known(run: CertifiedRun, table: Table) -> int | None:
         return None
     aside = np.zeros(len(hashes), dtype=bool)
     aside[list(run.aside.places)] = True
-    by_chance = int(np.isin(hashes[aside], hashes[~aside]).sum())
+    by_chance = int(hashes.part(aside).are_in(hashes.part(~aside)).sum())
     bounds = exact_bounds(Rate(by_chance, int(aside.sum())), DOUBT)
-    found = int(np.isin(hash_table(table), hashes).sum())
+    found = int(row_hashes_of(table).are_in(hashes).sum())
     if bounds is not None and found > max(bounds.upper * len(table.y), 1):
         raise DataError(
             f"{found} of the {len(table.y)} rows of {run.data} are rows of the run: they are not "

@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import reduce
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from automl_admm.certify.bounds.anytime import risk_at
 from automl_admm.certify.pooling import pool
@@ -24,9 +25,10 @@ from automl_admm.core.errors import ConfigurationError, DataError, StoreError
 from automl_admm.core.evidence import Evidence
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.drift import Shift, Summary, alarms, summarize
+from automl_admm.data.row_hashes import NONE, RowHashes
 from automl_admm.execution.evidence_files import decode_evidence, encode_evidence
 from automl_admm.pipelines.predictions.measured import Table
-from automl_admm.runs.provenance import hash_table
+from automl_admm.runs.provenance import row_hashes_of
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.labelled_rows import open_run
 from automl_admm.runs.saved.look_evidence import LookEvidence, evidence_of_look
@@ -100,12 +102,12 @@ class _Look:
 
     number: int
     model: str
-    hashes: Counter[int]
+    hashes: RowHashes
     evidence: Mapping[str, Evidence]
 
     def leaves_out(self, name: str) -> bool:
         """Return True if it had labelled rows, and kept nothing of a limit."""
-        return bool(self.hashes) and name not in self.evidence
+        return len(self.hashes) > 0 and name not in self.evidence
 
 
 def monitor(
@@ -155,7 +157,7 @@ class _Watched:
         target = self.run.settings["target"]
         is_labelled = target is not None and target in frame.columns
         table = self.run.table(self.run.counted(frame)) if is_labelled else None
-        hashes = Counter(map(int, hash_table(table))) if table is not None else Counter()
+        hashes = RowHashes(NONE, NONE) if table is None else row_hashes_of(table)
         self._refuse_again(hashes)
         learned, doubt = (None, None) if table is None else self._learned(table)
         seen = NOTHING if table is None else evidence_of_look(self.run, table, self.number)
@@ -169,15 +171,15 @@ class _Watched:
         )
         kept, is_others = self._reference(reference)
         shifts = shifts_from(self.run, frame, kept)
-        before: Counter[int] = sum((look.hashes for look in self.same), Counter())
+        before = RowHashes.together([look.hashes for look in self.same])
         found = Monitored(
             look=self.number,
             rows=len(frame),
-            pooled_rows=before.total() + hashes.total(),
+            pooled_rows=len(before) + len(hashes),
             limits=judged,
             shifts=shifts,
             shifted=tuple(alarms(shifts, risk_at(self.number, self.risk))),
-            repeated=(hashes & before).total(),
+            repeated=int(hashes.repeat(before).sum()),
             learned=learned,
             doubt=doubt,
             is_labelled=is_labelled,
@@ -214,10 +216,14 @@ class _Watched:
             )
         return learned, warn_of(origin)
 
-    def _refuse_again(self, hashes: Counter[int]) -> None:
+    def _refuse_again(self, hashes: RowHashes) -> None:
         """Raise if the rows of a look are all among these, or these among those of a look."""
         for look in self.same:
-            if look.hashes and hashes and (look.hashes <= hashes or hashes <= look.hashes):
+            if (
+                len(look.hashes)
+                and len(hashes)
+                and (look.hashes.repeat(hashes).all() or hashes.repeat(look.hashes).all())
+            ):
                 raise DataError(
                     f"{self.run.data} has the rows of look {look.number} again.",
                     hint="Give only rows that arrived since: a row that counts twice proves what "
@@ -274,7 +280,7 @@ class _Watched:
         path.mkdir(exist_ok=True)
         return path
 
-    def _write(self, found: Monitored, hashes: Counter[int], lots: Mapping[str, Evidence]) -> None:
+    def _write(self, found: Monitored, hashes: RowHashes, lots: Mapping[str, Evidence]) -> None:
         content = {
             "schema_version": SCHEMA,
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -284,7 +290,8 @@ class _Watched:
             "evidence": dict(
                 zip(lots, json.loads(encode_evidence(list(lots.values()))), strict=True)
             ),
-            "row_hashes": sorted(hashes.elements()),
+            "row_hashes": np.sort(hashes.exact).tolist(),
+            "canonical_hashes": np.sort(hashes.canonical).tolist(),
         }
         path = self._folder() / f"look-{found.look:04d}.json"
         partial = path.with_name(f".{path.name}.{os.getpid()}")
@@ -326,12 +333,21 @@ def _looks(folder: RunFolder) -> Iterator[_Look]:
         try:
             names = list(content["evidence"])
             seen = decode_evidence(json.dumps(list(content["evidence"].values())).encode())
-            number, hashes = int(content["result"]["look"]), Counter(content["row_hashes"])
+            number, hashes = int(content["result"]["look"]), _hashes(content)
             yield _Look(
                 number, content["model_sha256"], hashes, dict(zip(names, seen, strict=True))
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
             raise _unreadable(path, problem) from problem
+
+
+def _hashes(content: Mapping[str, Any]) -> RowHashes:
+    """Return the hashes of the rows of a look; those of earlier versions have no canonical ones."""
+    exact = np.array(content["row_hashes"], dtype=np.uint64)
+    canonical = np.array(content.get("canonical_hashes", ()), dtype=np.uint64)
+    if exact.ndim != 1 or canonical.shape not in ((0,), exact.shape):
+        raise ValueError("its two hashes are of different rows")
+    return RowHashes(exact, canonical)
 
 
 def _read(path: Path) -> dict[str, Any]:

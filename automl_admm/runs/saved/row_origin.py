@@ -15,7 +15,7 @@ from automl_admm.data.reading.streams import is_stream, title_of
 from automl_admm.data.row_portions import read_portion
 from automl_admm.data.splits import hold_out
 from automl_admm.pipelines.predictions.measured import Table
-from automl_admm.runs.provenance import add_sums, fingerprint, hash_table, sum_of_rows
+from automl_admm.runs.provenance import add_sums, fingerprint, row_hashes_of, sum_of_rows
 from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside, read_rows_aside
 
 HELD_OUT, OF_THE_FILE, LEARNED, OTHER = "held out", "held out of all", "learned from", "other"
@@ -155,7 +155,7 @@ def _known(run: CertifiedRun, table: Table) -> int | None:
     hashes = replace(run, aside=aside).hashes()
     learned = np.ones(aside.rows, dtype=bool)
     learned[list(aside.places)] = False
-    return None if hashes is None else int(np.isin(hash_table(table), hashes[learned]).sum())
+    return None if hashes is None else int(row_hashes_of(table).are_in(hashes.part(learned)).sum())
 
 
 def _doubt(run: CertifiedRun, given: int, known: int | None) -> str | None:

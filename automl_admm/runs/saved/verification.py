@@ -213,7 +213,8 @@ def _refuse_other_order(run: CertifiedRun, table: Table) -> None:
     if hashes is None:
         return
     is_whole = len(table.y) == len(hashes)
-    expected, given = hashes if is_whole else hashes[list(run.aside.places)], hash_table(table)
+    expected = hashes.exact if is_whole else hashes.exact[list(run.aside.places)]
+    given = hash_table(table)
     is_other = not np.array_equal(given, expected)
     if is_other and fingerprint_rows(given) == fingerprint_rows(expected):
         whose = "of the run" if is_whole else "that the run set aside"

@@ -1,0 +1,140 @@
+"""Canonical hashes of rows: equal for equal values, whatever type a file or a reader has for them.
+
+One cell of another kind turns a whole column to objects or texts. The fingerprints of data hang on
+such types, and stay as they are: certificates and the ledger of looks keep them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import numbers
+import re
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from automl_admm.data.distinct_values import find_distinct
+from automl_admm.data.fingerprints import Hashes, mix, rounded
+from automl_admm.data.table_schema import MISSING_TEXTS
+
+# As readers of files take a text for a number: 007 is a code.
+NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?", re.ASCII)
+TRUTHS = {"true": 1.0, "false": 0.0}
+
+# A cell as a number, a moment or a text, whatever its type; None where it is missing.
+Reading = float | np.datetime64 | str | None
+
+
+def hash_canonically(columns: Iterable[Any], rows: int) -> Hashes:
+    """Return a hash for each row, equal for equal values of any type in any order.
+
+    Truth values are the numbers 1 and 0, moments are in UTC, and a text counts without blanks
+    around it: as a number, a truth value or a moment if a reader may take it for one.
+    """
+    import pandas as pd
+
+    total = np.zeros(rows, dtype=np.uint64)
+    for column in columns:
+        total += _hash_cells(pd.Series(column).reset_index(drop=True))  # wraps around
+    return total
+
+
+def _hash_cells(values: Any) -> Hashes:
+    from pandas.api import types
+
+    missing = values.isna().to_numpy(dtype=bool)
+    if types.is_numeric_dtype(values.dtype) and values.dtype.kind != "c":
+        found = _hash_numbers(np.where(missing, 0.0, _as_written(values)))
+    elif types.is_datetime64_any_dtype(values.dtype):
+        in_utc = values if values.dt.tz is None else values.dt.tz_convert(None)
+        found = _hash_moments(in_utc.to_numpy("datetime64[us]"))
+    else:
+        found = _hash_objects(values)
+    return np.where(missing, np.uint64(0), found)
+
+
+def _as_written(values: Any) -> NDArray[np.float64]:
+    """Return numbers as a file in text has them: there a narrow 0.1 is the same as a wide one."""
+    if values.dtype.kind == "f" and values.dtype.itemsize < np.dtype(float).itemsize:
+        narrow = values.to_numpy(dtype=f"f{values.dtype.itemsize}", na_value=np.nan)
+        return np.asarray(narrow.astype(str).astype(float))
+    return np.asarray(values.to_numpy(dtype=float, na_value=np.nan))
+
+
+def _hash_objects(values: Any) -> Hashes:
+    """Read and hash every distinct cell once."""
+    try:
+        places, distinct = find_distinct(values)
+    except TypeError:  # lists, for example, are known by their texts
+        places, distinct = find_distinct(values.map(str))
+    readings = [*map(_read, distinct)]
+    found = np.zeros(len(readings) + 1, dtype=np.uint64)  # the place of a missing one is -1
+    for kind, hash_all in HASHED.items():
+        chosen = [place for place, one in enumerate(readings) if isinstance(one, kind)]
+        if chosen:
+            found[chosen] = hash_all([readings[place] for place in chosen])
+    return found[places]
+
+
+def _read(cell: Any) -> Reading:
+    if isinstance(cell, np.floating):
+        return float(str(cell))
+    if isinstance(cell, (numbers.Real, Decimal, np.bool_)):
+        try:
+            return float(cell)
+        except OverflowError:  # beyond all floats it is known by its digits
+            return str(cell)
+    if isinstance(cell, (dt.date, np.datetime64)):
+        return _moment(cell)
+    return _read_text(str(cell).strip())
+
+
+def _read_text(text: str) -> Reading:
+    if text in MISSING_TEXTS:
+        return None
+    if NUMBER.fullmatch(text) and math.isfinite(number := float(text)):
+        return number
+    if MOMENT.fullmatch(text):
+        try:
+            return _moment(dt.datetime.fromisoformat(text))
+        except (ValueError, OverflowError):
+            return text
+    return TRUTHS.get(text.casefold(), text)
+
+
+def _moment(cell: Any) -> np.datetime64:
+    if getattr(cell, "tzinfo", None) is not None:
+        cell = cell.astimezone(dt.UTC).replace(tzinfo=None)
+    return np.datetime64(cell, "us")
+
+
+def _hash_numbers(values: Any) -> Hashes:
+    return _of_kind(1, rounded(np.asarray(values, dtype=float)))
+
+
+def _hash_moments(values: Any) -> Hashes:
+    return _of_kind(2, np.asarray(values, dtype="datetime64[us]").astype(np.int64))
+
+
+def _hash_texts(values: Any) -> Hashes:
+    return _of_kind(3, np.array(values, dtype=object))
+
+
+def _of_kind(kind: int, values: NDArray[Any]) -> Hashes:
+    """Hash cells of one kind: no number is a moment, and 0 is not missing."""
+    import pandas as pd
+
+    found = pd.util.hash_array(values, categorize=False)
+    return mix(found, np.array([kind], dtype=np.uint64))
+
+
+HASHED: dict[type, Callable[[Sequence[Any]], Hashes]] = {
+    float: _hash_numbers,
+    np.datetime64: _hash_moments,
+    str: _hash_texts,
+}

@@ -1,0 +1,143 @@
+"""A run and its looks know their rows in every file, also beside a cell that changes a type."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm import AutoMLClassifier, monitor
+from automl_admm.core.errors import DataError
+
+Run = Callable[..., Any]
+
+
+def visits(rows: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"x": rng.normal(size=rows), "flag": rng.random(rows) < 0.5})
+    frame["job"] = rng.choice([" State-gov", " Private"], rows)
+    days = pd.to_timedelta(np.arange(rows) // 2 + 10_000 * seed, unit="h")
+    frame["since"] = pd.Timestamp("2020-01-31") + days
+    frame["buys"] = np.where(frame["x"] + rng.normal(size=rows) > 0, "yes", "no")
+    return frame
+
+
+def with_gap(frame: pd.DataFrame, column: str) -> pd.DataFrame:
+    gap = frame.iloc[:1].astype({column: object})
+    gap[column] = None if column == "flag" else "unknown"
+    return pd.concat([frame.astype({column: object}), gap], ignore_index=True)
+
+
+def write(frame: pd.DataFrame, path: Path) -> Path:
+    if path.suffix == ".parquet":
+        frame.to_parquet(path, index=False)
+    elif path.suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True, date_format="iso", double_precision=15)
+    else:
+        frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, frame = tmp_path_factory.mktemp("made") / "RUN", visits(900, 0)
+    search = AutoMLClassifier(
+        grammar="tiny",
+        cv=2,
+        max_evaluations=1,
+        executor="inline",
+        random_state=0,
+        constraints=["recall >= 0.2"],
+        certify=0.9,
+        work_dir=folder,
+    )
+    search.fit(frame[["x", "flag", "job"]], frame["buys"], groups=frame["since"])
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "RUN"))
+
+
+OWN = visits(900, 0)
+GIVEN = {
+    "own.parquet": OWN,
+    "own.csv": OWN,
+    "own.jsonl": OWN,
+    "gap.csv": with_gap(OWN, "flag"),
+    "gap.jsonl": with_gap(OWN, "flag"),
+    "word.csv": with_gap(OWN, "since"),
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_own_rows_are_not_fresh_in_any_file(run: Run, folder: Path, name: str) -> None:
+    done = run("verify", folder, write(GIVEN[name], folder.parent / name), "--fresh")
+    assert done.code == 3
+    assert "are rows of the run: they are not fresh" in done.err
+    assert "CERTIFIED" not in done.out
+
+
+@pytest.mark.parametrize("name", ["new.parquet", "new.csv"])
+def test_new_rows_are_fresh(run: Run, folder: Path, name: str) -> None:
+    done = run("verify", folder, write(visits(600, 1), folder.parent / name), "--fresh")
+    assert done.code == 0, done.err
+    assert "rows of the run" not in done.err
+
+
+def test_a_run_of_an_earlier_version_goes_by_its_one_hash(run: Run, folder: Path) -> None:
+    path = folder / "row-hashes.npy"
+    np.save(path, np.load(path))  # without the second
+    own = write(OWN, folder.parent / "own.parquet")
+    assert run("verify", folder, own, "--fresh").code == 3
+    new = write(visits(600, 1), folder.parent / "new.csv")
+    assert run("verify", folder, new, "--fresh").code == 0
+
+
+@pytest.mark.parametrize("rest", [b"damaged", b"\x93NUMPY\x01\x00"])
+def test_a_damaged_second_hash_is_one_line(run: Run, folder: Path, rest: bytes) -> None:
+    path = folder / "row-hashes.npy"
+    exact = np.load(path)
+    np.save(path, exact)
+    path.write_bytes(path.read_bytes() + rest)
+    own = write(OWN, folder.parent / "own.parquet")
+    done = run("verify", folder, own, "--fresh")
+    assert done.code == 7
+    assert "row-hashes.npy' cannot be read" in done.err
+    with path.open("wb") as file:
+        np.save(file, exact)
+        np.save(file, exact[:-1])
+    assert "its two hashes are of different rows" in run("verify", folder, own, "--fresh").err
+
+
+def test_a_look_knows_its_rows_beside_a_gap(run: Run, folder: Path) -> None:
+    rows = visits(300, 1)
+    assert monitor(folder, rows).rows == 300
+    for name in ("flag", "since"):
+        again = write(with_gap(rows, name), folder.parent / f"{name}.csv")
+        done = run("monitor", folder, again)
+        assert done.code == 3
+        assert "has the rows of look 1 again" in done.err
+    some = pd.concat([rows[:100], visits(200, 2)])
+    assert monitor(folder, with_gap(some, "flag")).repeated == 101
+
+
+def test_a_look_of_an_earlier_version_goes_by_its_one_hash(folder: Path) -> None:
+    rows = visits(300, 1)
+    monitor(folder, rows)
+    path = folder / "monitoring" / "look-0001.json"
+    content = json.loads(path.read_text())
+    del content["canonical_hashes"]
+    path.write_text(json.dumps(content))
+    with pytest.raises(DataError, match="rows of look 1 again"):
+        monitor(folder, rows[:200])
+    assert monitor(folder, visits(300, 2)).repeated == 0
+    both = pd.concat([rows[:100], visits(300, 2)[:50], visits(200, 3)])
+    assert monitor(folder, both).repeated == 150

@@ -1,0 +1,90 @@
+"""Rows are known again whichever type a column has in another file, and other rows are others."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm.data.canonical_rows import hash_canonically
+
+MOMENT = dt.datetime(2020, 1, 1, 5, tzinfo=dt.timezone(dt.timedelta(hours=2)))
+
+
+def hashes(values: object, dtype: object = None) -> list[int]:
+    column = values if isinstance(values, pd.Series) else pd.Series(values, dtype=dtype)
+    return [int(one) for one in hash_canonically([column], len(column))]
+
+
+ALIKE = {
+    "truths": (
+        pd.Series([True, False, None], dtype="boolean"),
+        pd.Series([True, False, None], dtype=object),
+        pd.Series(["True", " false", ""], dtype=object),
+        pd.Series([1, 0, None], dtype="Int64"),
+    ),
+    "numbers": (
+        pd.Series([1.5, 2.0, np.nan]),
+        pd.Series([Decimal("1.50"), 2, None], dtype=object),
+        pd.Series([1.5, 2, None], dtype="category"),
+        pd.Series([" 1.5", "2", "NA"], dtype="string"),
+        pd.Series([1.5, 2.0, None], dtype="double[pyarrow]"),
+    ),
+    "narrow numbers": (
+        pd.Series([0.1, 7], dtype="float32"),
+        pd.Series([np.float32(0.1), 7], dtype=object),
+        pd.Series([0.1, 7.0]),
+    ),
+    "days": (
+        pd.Series(pd.to_datetime(["2020-01-01", None])),
+        pd.Series([dt.date(2020, 1, 1), None], dtype=object),
+        pd.Series(["2020-01-01", None], dtype=object),
+        pd.Series(["2020-01-01 00:00:00", None], dtype="category"),
+    ),
+    "moments": (
+        pd.Series([MOMENT], dtype=object),
+        pd.Series(pd.to_datetime([MOMENT]).tz_convert("Asia/Tokyo")),
+        pd.Series(["2020-01-01T03:00:00Z"]),
+        pd.Series([dt.datetime(2020, 1, 1, 3)], dtype="timestamp[us][pyarrow]"),
+    ),
+    "texts": (
+        pd.Series([" State-gov", "007"], dtype=object),
+        pd.Series(["State-gov ", "007"], dtype="string[pyarrow]"),
+    ),
+    "lists": (pd.Series([[1], None]), pd.Series(["[1]", None], dtype=object)),
+}
+
+
+@pytest.mark.parametrize("kind", ALIKE)
+def test_the_type_of_a_column_makes_no_difference(kind: str) -> None:
+    first, *others = map(hashes, ALIKE[kind])
+    assert len(set(first)) == len(first)
+    assert all(other == first for other in others)
+
+
+def test_one_cell_of_another_kind_changes_no_other() -> None:
+    assert hashes([True, False, "maybe"], object)[:2] == hashes([True, False])
+    assert hashes([17, 18, "A1"], object)[:2] == hashes(["17", "18"]) == hashes([17, 18])
+
+
+def test_other_values_are_other_rows() -> None:
+    values = [
+        *(None, 0, 1, 7, "007", "1e999", -1.5, "a", "A", "2020", "2020-13-01", "yes", 10**400),
+        *(dt.date(1970, 1, 1), dt.date(2020, 1, 1), dt.date(9999, 12, 31), 10**400 + 1, "1,5"),
+    ]
+    assert len(set(hashes(values, object))) == len(values)
+    assert hashes(values, object)[0] == 0
+
+
+def test_later_versions_find_the_rows_of_this_one() -> None:
+    found = hashes([None, 0, 1.5, "Ulm", "2020-01-01"], object)
+    assert found == [
+        0,
+        16294208416658607535,
+        12087477522846441424,
+        15104836984183694147,
+        10756728622283490386,
+    ]
