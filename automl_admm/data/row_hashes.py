@@ -47,6 +47,11 @@ class RowHashes:
             return found | _repeat(self.canonical, others.canonical)
         return found
 
+    def counts(self) -> NDArray[np.intp]:
+        """Return the number of rows of each distinct row."""
+        known = self.canonical if len(self.canonical) else self.exact
+        return np.asarray(np.unique(known, return_counts=True)[1], dtype=np.intp)
+
     @classmethod
     def together(cls, parts: Sequence[RowHashes]) -> RowHashes:
         """Return the hashes of several tables; those without canonical ones add none."""

@@ -141,3 +141,27 @@ def test_a_look_of_an_earlier_version_goes_by_its_one_hash(folder: Path) -> None
     assert monitor(folder, visits(300, 2)).repeated == 0
     both = pd.concat([rows[:100], visits(300, 2)[:50], visits(200, 3)])
     assert monitor(folder, both).repeated == 150
+
+
+def towns(rows: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.choice(list("ab"), rows), "b": rng.choice(list("cd"), rows)})
+    frame["buys"] = np.where((frame["a"] == "a") ^ (rng.random(rows) < 0.2), "yes", "no")
+    return frame
+
+
+def test_new_rows_of_few_values_are_a_new_look(run: Run, tmp_path: Path) -> None:
+    folder, frame = tmp_path / "RUN", towns(300, 1)
+    search = AutoMLClassifier("tiny", max_evaluations=1, executor="inline", work_dir=folder)
+    search.set_params(constraints=["recall >= 0.3"], random_state=0)
+    search.fit(frame[["a", "b"]], frame["buys"])
+    first = write(towns(200, 2), tmp_path / "1.csv")
+    assert run("monitor", folder, first).code == 0
+    done = run("monitor", folder, write(towns(20, 3), tmp_path / "2.csv"))
+    assert done.code == 0, done.err
+    assert "20 rows equal rows of an earlier look" in done.err
+    grown = pd.concat([towns(200, 2), towns(90, 4)])
+    for name, again in (("grown", grown), ("turned", towns(200, 2)[::-1])):
+        done = run("monitor", folder, write(again, tmp_path / f"{name}.parquet"))
+        assert done.code == 3
+        assert "has the rows of look 1 again" in done.err

@@ -40,6 +40,7 @@ from automl_admm.runs.saved.row_origin import (
     find_origin,
     warn_of,
 )
+from automl_admm.runs.saved.rows_again import are_again, hash_of_order, share_of_twins
 from automl_admm.runs.saved.watched_columns import columns_of_model, shifts_from
 from automl_admm.store.run_folder import RunFolder, write_json
 
@@ -98,12 +99,16 @@ class Monitored:
 
 @dataclass(frozen=True)
 class _Look:
-    """An earlier look: the model it was about, hashes of its rows, and evidence by limit."""
+    """An earlier look: the model it was about, hashes of its rows, and evidence by limit.
+
+    `order` is the hash of its rows in their order; older versions wrote none.
+    """
 
     number: int
     model: str
     hashes: RowHashes
     evidence: Mapping[str, Evidence]
+    order: str | None
 
     def leaves_out(self, name: str) -> bool:
         """Return True if it had labelled rows, and kept nothing of a limit."""
@@ -171,7 +176,7 @@ class _Watched:
         )
         kept, is_others = self._reference(reference)
         shifts = shifts_from(self.run, frame, kept)
-        before = RowHashes.together([look.hashes for look in self.same])
+        before = self._before()
         found = Monitored(
             look=self.number,
             rows=len(frame),
@@ -216,14 +221,14 @@ class _Watched:
             )
         return learned, warn_of(origin)
 
+    def _before(self) -> RowHashes:
+        return RowHashes.together([look.hashes for look in self.same])
+
     def _refuse_again(self, hashes: RowHashes) -> None:
-        """Raise if the rows of a look are all among these, or these among those of a look."""
+        """Raise if these have all rows of a look, or a look all of these, by more than chance."""
+        twins = share_of_twins([self._before(), hashes])
         for look in self.same:
-            if (
-                len(look.hashes)
-                and len(hashes)
-                and (look.hashes.repeat(hashes).all() or hashes.repeat(look.hashes).all())
-            ):
+            if are_again(hashes, look.hashes, look.order, twins):
                 raise DataError(
                     f"{self.run.data} has the rows of look {look.number} again.",
                     hint="Give only rows that arrived since: a row that counts twice proves what "
@@ -291,6 +296,7 @@ class _Watched:
                 zip(lots, json.loads(encode_evidence(list(lots.values()))), strict=True)
             ),
             "row_hashes": np.sort(hashes.exact).tolist(),
+            "order_sha256": hash_of_order(hashes),
             "canonical_hashes": np.sort(hashes.canonical).tolist(),
         }
         path = self._folder() / f"look-{found.look:04d}.json"
@@ -334,9 +340,8 @@ def _looks(folder: RunFolder) -> Iterator[_Look]:
             names = list(content["evidence"])
             seen = decode_evidence(json.dumps(list(content["evidence"].values())).encode())
             number, hashes = int(content["result"]["look"]), _hashes(content)
-            yield _Look(
-                number, content["model_sha256"], hashes, dict(zip(names, seen, strict=True))
-            )
+            evidence, order = dict(zip(names, seen, strict=True)), content.get("order_sha256")
+            yield _Look(number, content["model_sha256"], hashes, evidence, order)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
             raise _unreadable(path, problem) from problem
 
