@@ -60,20 +60,29 @@ def one_hot(columns: Sequence[Any], most: int = FEW_LEVELS) -> Iterator[Route]:
 
 
 def numbered(columns: Sequence[Any], most: int | None = None) -> Iterator[Route]:
-    """A number for each level, in the order of the levels; rare ones above a number share one.
+    """A number for each level, by the alphabet; rare ones above a number of levels share one.
 
     A missing value and a new level have numbers of their own.
     """
+    if columns:
+        yield "categorical", _numbers(max_categories=most), list(columns)
+
+
+def in_order(context: BuildContext) -> Iterator[Route]:
+    """A number for each level of the columns with an order, in that order."""
+    if orders := context.ordered:
+        yield "ordered", _numbers(categories=list(map(list, orders.values()))), list(orders)
+
+
+def _numbers(**options: Any) -> Any:
     from sklearn.preprocessing import OrdinalEncoder
 
-    if columns:
-        encoder = OrdinalEncoder(
-            handle_unknown="use_encoded_value",
-            unknown_value=UNKNOWN,
-            encoded_missing_value=MISSING,
-            max_categories=most,
-        )
-        yield "categorical", encoder, list(columns)
+    return OrdinalEncoder(
+        handle_unknown="use_encoded_value",
+        unknown_value=UNKNOWN,
+        encoded_missing_value=MISSING,
+        **options,
+    )
 
 
 def frequencies(columns: Sequence[Any]) -> Iterator[Route]:
@@ -155,9 +164,9 @@ def native_routes(
 
     Category columns of at most `most` levels come first, as many as the number returned beside the
     routes; their levels are numbered from 0, a missing one is -1 and a new one -2. Columns of more
-    levels are encoded by the target, text and tags as everywhere. Number columns go through the
-    transformer `numbers`. There is no route where the kinds of columns are not known: behind
-    another component.
+    levels are encoded by the target, text and tags as everywhere. Levels with an order are numbered
+    in it, as numbers that no model splits into sets. Number columns go through the transformer
+    `numbers`. There is no route where the kinds of columns are not known: behind another component.
 
     >>> from automl_admm.plugin_api import BuildContext
     >>> table = BuildContext("regression", numeric=("age",), categorical=("sex",), levels=(2,))
@@ -165,8 +174,8 @@ def native_routes(
     >>> [(name, columns) for name, _, columns in routes], native
     ([('categorical', ['sex']), ('numeric', ['age'])], 1)
     """
-    many = context.having_more(most)
-    native = [column for column in context.categorical if column not in many]
+    many = [column for column in context.having_more(most) if column not in context.ordered]
+    native = [column for column in context.unordered if column not in many]
     figures = [("numeric", numbers, list(context.numeric))] if context.numeric else []
     encoded = [*by_target(many, context), *text(context), *tags(context)]
-    return [*numbered(native, most), *figures, *encoded], len(native)
+    return [*numbered(native, most), *figures, *in_order(context), *encoded], len(native)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -25,14 +26,18 @@ class BuildContext:
 
     `text` columns hold free text, "" if missing. `tags` columns hold the tags of a row, joined by
     the unit separator (U+001F). `levels` has the number of distinct values for each categorical
-    column, and `classes` is the number of classes; both are empty or 0 if unknown. `has_gaps` is
-    False only if it is known that no number is missing. `has_groups` is True if a limit compares
-    groups of rows.
+    column, and `classes` is the number of classes; both are empty or 0 if unknown. `orders` has the
+    levels of each categorical column from the least, NaN last if one is missing, and nothing for a
+    column without an order. `has_gaps` is False only if it is known that no number is missing.
+    `has_groups` is True if a limit compares groups of rows.
 
     >>> BuildContext("regression", numeric=("age",)).categorical
     ()
     >>> BuildContext("regression", categorical=("sex", "zip"), levels=(2, 900)).having_more(32)
     ('zip',)
+    >>> sizes = BuildContext("regression", categorical=("sex", "size"), orders=((), ("S", "M")))
+    >>> sizes.ordered, sizes.unordered
+    ({'size': ('S', 'M')}, ('sex',))
     >>> sorted(BuildContext("regression", text=("plot",), tags=("genre",)).kinds)
     ['tags', 'text']
     """
@@ -47,6 +52,25 @@ class BuildContext:
     # What is searched hangs on it, what an evaluation measures does not: digests are of the text.
     has_gaps: bool = field(default=True, repr=False)
     has_groups: bool = field(default=False, repr=False)
+    # A digest has them beside the text: that of a table without an order stays as it was.
+    orders: tuple[tuple[Any, ...], ...] = field(default=(), repr=False)
+
+    @property
+    def ordered(self) -> dict[Any, tuple[Any, ...]]:
+        """The levels of each categorical column with an order, from the least."""
+        known = zip(self.categorical, self.orders, strict=False)
+        return {column: levels for column, levels in known if levels}
+
+    @property
+    def unordered(self) -> tuple[Any, ...]:
+        """The categorical columns without an order."""
+        return tuple(column for column in self.categorical if column not in self.ordered)
+
+    def keeping_order_of(self, columns: Collection[Any]) -> BuildContext:
+        """Return the same facts, with an order of these columns alone."""
+        known = zip(self.categorical, self.orders, strict=False)
+        kept = tuple(levels if column in columns else () for column, levels in known)
+        return replace(self, orders=kept)
 
     def having_more(self, than: int) -> tuple[Any, ...]:
         """Return the categorical columns with more levels than a number."""

@@ -13,6 +13,7 @@ from typing import Any
 from automl_admm.core.errors import ConfigurationError, StoreError
 from automl_admm.core.messages import reason_of
 from automl_admm.data.splits import HOLDOUT
+from automl_admm.plugins.contexts import BuildContext
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.option_record import Kind, Option
 from automl_admm.runs.options import AUTO, OPTIONS, WHOLE
@@ -162,12 +163,17 @@ def held_back(config: RunConfig) -> frozenset[str]:
     return frozenset(map(str, said)) if isinstance(said, Mapping) else frozenset()
 
 
-def knows_gaps(config: RunConfig) -> bool:
-    """Return False for a run begun by an older version: it searched for fillings in any table."""
+def as_begun(config: RunConfig, context: BuildContext) -> BuildContext:
+    """Return the facts of a table as a resumed run began with them.
+
+    An older version searched for fillings in any table, and knew no order of levels.
+    """
     if not config.resumed or config.place is None:
-        return True
+        return context
     folder = RunFolder(config.place)
-    return "has_gaps" in folder.read(folder.settings)
+    said = folder.read(folder.settings)
+    begun = context.keeping_order_of(said.get("ordered_columns", ()))
+    return begun if "has_gaps" in said else replace(begun, has_gaps=True)
 
 
 def _schema_of(option: Option) -> Schema:

@@ -137,6 +137,7 @@ RUN = record(
         "ingest": list_of(READING),
         "column_kinds": list_of(one_of("categorical", "many_levels", "text", "tags", "groups")),
         "has_gaps": flag,
+        "ordered_columns": list_of(text),
         "components_left_out": mapping_of(text),
         "answers": list_of(READING),
         "basis": mapping_of(nullable(text)),

@@ -19,7 +19,7 @@ from skops.io import dumps, get_untrusted_types, loads
 from automl_admm import AutoMLClassifier
 from automl_admm.builtin.constraints.columns_used import columns
 from automl_admm.core.structure.pipeline_space import Step
-from automl_admm.data.levels import MOST_ROWS, count_levels
+from automl_admm.data.levels import MOST_ROWS, count_levels, orders_of
 from automl_admm.pipelines import column_routes as routes
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.pipelines.level_shares import LevelShares
@@ -193,6 +193,37 @@ def test_the_share_of_a_level_is_that_of_the_training_rows():
     new = pd.DataFrame({"a": ["new", np.nan], "b": [None, "u"]})
     assert encoder.transform(new).tolist() == [[0.0, 0.0], [0.25, 0.25]]
     assert list(encoder.get_feature_names_out()) == ["a", "b"]
+
+
+SIZES = ["small", "medium", "large"]
+
+
+def sizes(*cells, levels=SIZES):
+    return pd.DataFrame({"size": pd.Categorical(cells, levels, ordered=True)})
+
+
+@pytest.mark.parametrize("name", ["ordinal", *BOOSTERS])
+def test_levels_with_an_order_are_numbered_in_it(name):
+    X = pd.concat([sizes(*SIZES, None)] * 20, ignore_index=True).assign(other="x")
+    context = BuildContext(
+        "regression", categorical=("size", "other"), orders=orders_of(X, ["size", "other"])
+    )
+    steps = [Step("ordinal"), TREE] if name == "ordinal" else [Step(name, SHORT)]
+    model = fitted(steps, "regression", X, np.arange(80.0), context)
+    later = sizes(*SIZES, None, "huge", levels=[*SIZES, "huge"]).assign(other="x")
+    places = encoded(model, later)[:, 1]
+    assert places.tolist() == [0, 1, 2, routes.MISSING, routes.UNKNOWN]
+
+
+def test_an_order_is_of_texts_and_has_the_missing_one_if_there_is_one():
+    X = sizes("large", "small").assign(
+        gap=sizes("large", None), number=pd.Categorical([2, 1], [2, 1], ordered=True), plain="x"
+    )
+    found = orders_of(X, ["size", "gap", "number", "plain"])
+    assert found[0] == tuple(SIZES)
+    assert found[1][:3] == tuple(SIZES)
+    assert np.isnan(found[1][3])
+    assert found[2:] == ((), ())
 
 
 def test_native_categories_are_split_into_sets_of_levels():

@@ -72,7 +72,8 @@ def _guarded(model: Any, context: BuildContext) -> Any:
     from sklearn.pipeline import make_pipeline
 
     numbers = [("numeric", _filled(), list(context.numeric))] if context.numeric else []
-    categories = routes.numbered(context.categorical, routes.MOST_NATIVE)
+    unordered = routes.numbered(context.unordered, routes.MOST_NATIVE)
+    categories = [*unordered, *routes.in_order(context)]
     others = [*routes.text(context), *routes.tags(context)]
     return make_pipeline(_joined([*numbers, *categories, *others]), model)
 

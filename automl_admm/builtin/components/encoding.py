@@ -78,7 +78,8 @@ def build_one_hot(values: Values, context: BuildContext) -> Any:
 
 def build_ordinal(values: Values, context: BuildContext) -> Any:  # noqa: ARG001
     """Build the encoder with one number column for a category column: enough for trees."""
-    return _encoder(context, routes.numbered(context.categorical))
+    numbers = [*routes.numbered(context.unordered), *routes.in_order(context)]
+    return _encoder(context, numbers)
 
 
 def build_target(values: Values, context: BuildContext) -> Any:  # noqa: ARG001

@@ -42,6 +42,7 @@ def basis_of(prepared: Preparation) -> dict[str, str | None]:
         "columns": _digest(
             _types(work.table.X),
             work.context,
+            *((work.context.ordered,) if work.context.ordered else ()),
             prepared.ingest.as_content(),
             work.origins,
             # A limit on it has the same name whatever columns cost.

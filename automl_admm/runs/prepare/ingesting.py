@@ -11,7 +11,7 @@ from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.ingest.applying import TakenIn, take_in
 from automl_admm.data.ingest.deciding import decide, plain_ingest
 from automl_admm.data.ingest.records import Ingest, Reading, read_ingest
-from automl_admm.data.levels import count_levels
+from automl_admm.data.levels import count_levels, orders_of
 from automl_admm.data.table_schema import Schema, schema_of
 from automl_admm.plugins.records import BuildContext, LearningTask
 from automl_admm.runs.config import RunConfig
@@ -49,6 +49,7 @@ def context_of(task: LearningTask, taken: TakenIn) -> BuildContext:
         tags=ingest.tags,
         levels=count_levels(taken.made, categorical),
         has_gaps=has_gaps(taken.made, numeric),
+        orders=orders_of(taken.made, categorical),
     )
 
 

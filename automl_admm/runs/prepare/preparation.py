@@ -74,7 +74,7 @@ from automl_admm.runs.prepare.suggestions import check_parts
 from automl_admm.runs.prepare.untrusted_types import check_saved_types
 from automl_admm.runs.prepare.weighed_variants import variants_of
 from automl_admm.runs.provenance import fingerprints_given
-from automl_admm.runs.saved_request import held_back, knows_gaps
+from automl_admm.runs.saved_request import as_begun, held_back
 from automl_admm.search.protocol import SearchProblem
 from automl_admm.search.starts import default_start
 
@@ -303,11 +303,11 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
     check_target(y, task)
     refuse_kind_of_others(config.columns or {}, _others(y, sensitive, columns))
     taken = ingest_table(config, X, columns.place or row_of)
-    limits = [one.limit for one in constraints]
     others = _others(y, sensitive, columns)
-    check_column_costs(config.column_cost, limits, taken.ingest, others)
-    context = replace(context_of(task, taken), has_groups=any(map(compares_groups, constraints)))
-    if not knows_gaps(config) or any(map(_may_leave_gaps, constraints)):
+    check_column_costs(config.column_cost, [c.limit for c in constraints], taken.ingest, others)
+    context = as_begun(config, context_of(task, taken))
+    context = replace(context, has_groups=any(map(compares_groups, constraints)))
+    if any(map(_may_leave_gaps, constraints)):
         context = replace(context, has_gaps=True)
     context, grammar, starts = _with_starts(config, context, plugins)
     measured = known_columns(sensitive, taken.for_limits(), columns_of(constraints))

@@ -87,6 +87,7 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
         **prepared.ingest.as_content(),
         "column_kinds": sorted(prepared.work.context.kinds),
         "has_gaps": prepared.work.context.has_gaps,
+        "ordered_columns": list(map(str, prepared.work.context.ordered)),
         **prepared.answers.as_content(ANSWERS),
         "given_objects": {
             name: part.said

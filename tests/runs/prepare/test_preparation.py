@@ -169,3 +169,30 @@ def test_evaluations_mean_the_same_whether_fillings_are_searched_or_not(tables: 
         for changed in ({}, {"starts": ('impute(strategy="median") gaussian_nb()',)})
     ]
     assert found[0]["columns"] == found[1]["columns"]
+
+
+def _with_sizes(tables: Tables) -> pd.DataFrame:
+    sizes = np.resize(["small", "medium", "large"], len(tables.X))
+    return tables.X.assign(size=sizes)
+
+
+def test_a_run_of_a_version_without_orders_goes_on_without(tables: Tables) -> None:
+    X = _with_sizes(tables)
+    begun = prepare(tables.config, X, tables.y)
+    assert list(begun.work.context.ordered) == ["size"]
+    run_pipelines(begun)
+    resumed = replace(tables.config, resumed=True)
+    assert prepare(resumed, X, tables.y).work.context.ordered == begun.work.context.ordered
+    settings = tables.config.work_dir / "run.json"
+    said = json.loads(settings.read_text())
+    assert said.pop("ordered_columns") == ["size"]
+    settings.write_text(json.dumps(said))
+    assert prepare(resumed, X, tables.y).work.context.ordered == {}
+
+
+def test_evaluations_with_an_order_are_not_those_without(tables: Tables) -> None:
+    prepared = prepare(tables.config, _with_sizes(tables), tables.y)
+    without = prepared.work.context.keeping_order_of(())
+    earlier = replace(prepared, work=replace(prepared.work, context=without))
+    assert basis_of(prepared)["columns"] != basis_of(earlier)["columns"]
+    assert repr(without) == repr(prepared.work.context)

@@ -92,9 +92,24 @@ def test_intervals_of_pandas_read_as_their_text():
         assert read(as_text, facts).cat.codes.tolist() == [0, 1, 2, -1]
 
 
-def test_a_new_interval_stands_in_its_place_and_other_text_is_refused():
-    facts = recognise_ordered(column("<5", "5-10", "20+"))
+@pytest.mark.parametrize(
+    ("cell", "level"),
+    [("15-20", "5-10"), ("7", "5-10"), ("25-30", "20-30"), ("40+", "20-30"), ("<3", "4-5")],
+)
+def test_a_new_interval_counts_as_the_last_that_begins_no_later(cell, level):
+    facts = recognise_ordered(column("4-5", "5-10", "20-30"))
+    found = read(column(cell, "4-5"), facts)
+    assert found.tolist() == [level, "4-5"]
+    assert list(found.cat.categories) == ["4-5", "5-10", "20-30"]
+
+
+def test_a_new_interval_has_a_level_of_its_own_in_a_run_of_an_older_version():
+    facts = {"levels": [["<5"], ["5-10"], ["20+"]], "is_interval": True}
     assert list(read(column("10-20", "<5"), facts).cat.categories) == ["<5", "5-10", "10-20", "20+"]
+
+
+def test_other_text_than_a_level_is_refused():
+    facts = recognise_ordered(column("<5", "5-10", "20+"))
     with pytest.raises(DataError, match=r"row 1 .*'many'.*Write one of '<5'"):
         read(column("<5", "many"), facts)
 
