@@ -106,7 +106,8 @@ def kind_of_cells(column: Any) -> str:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return kind_of_cells(column.dtype.categories.to_series())
     if isinstance(column.dtype, pd.ArrowDtype) and not pd.api.types.is_string_dtype(column.dtype):
-        return kind_of_cells(column.head(1).astype(object))
+        first = int(column.notna().to_numpy(dtype=bool).argmax()) if len(column) else 0
+        return kind_of_cells(column.iloc[first : first + 1].astype(object))
     if pd.api.types.is_string_dtype(column.dtype) and column.dtype != object:
         return "string"
     return str(pd.api.types.infer_dtype(column, skipna=True))

@@ -237,3 +237,11 @@ def test_periods_and_days_are_their_first_moment():
     months = pd.Series(pd.period_range("2024-01", periods=3, freq="M"), name="x")
     assert read(months)[""].tolist() == read(months.astype(str))[""].tolist()
     assert read(column(dt.date(2024, 1, 1), None))[""].iloc[0] == days(dt.datetime(2024, 1, 1))[0]
+
+
+def test_a_column_of_arrow_may_begin_with_a_gap():
+    moments = [None, *pd.date_range("2024-01-01", periods=3).to_pydatetime()]
+    cells = pd.Series(moments, dtype="timestamp[us][pyarrow]", name="x")
+    facts = recognise_date(cells)
+    assert facts is not None
+    assert read_date(cells, facts, row_of)[""].isna().tolist() == [True, False, False, False]

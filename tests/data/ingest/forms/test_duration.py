@@ -101,3 +101,11 @@ def test_a_clock_that_training_leaves_open_is_refused(trained, later):
 def test_a_clock_that_means_one_thing_is_read(trained, later, seconds):
     facts = recognise_duration(column(*trained))
     assert read(column(later), facts).tolist() == [seconds]
+
+
+@pytest.mark.parametrize("kind", ["duration[us][pyarrow]", "time64[us][pyarrow]"])
+def test_a_column_of_arrow_may_begin_with_a_gap(kind):
+    value = dt.timedelta(seconds=90) if "duration" in kind else dt.time(0, 1, 30)
+    cells = pd.Series([None, value, value], dtype=kind, name="x")
+    assert read(cells).tolist()[1:] == [90, 90]
+    assert read(cells.iloc[:1], recognise_duration(cells)).isna().all()
