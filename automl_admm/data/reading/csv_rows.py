@@ -24,7 +24,7 @@ from automl_admm.data.reading.decimals import (
     read_left_over,
 )
 from automl_admm.data.reading.dialects import COMMAS, SIGNS, Dialect
-from automl_admm.data.reading.feeding import CODE
+from automl_admm.data.reading.feeding import is_code
 from automl_admm.data.reading.whole_numbers import with_whole_numbers, with_wide_numbers
 from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema
 
@@ -165,7 +165,7 @@ def _codes(source: Path, dialect: Dialect, frame: Any) -> list[str]:
         index_col=False,
         **named_by(dialect),
     )
-    return [name for name in figures if written[name].str.fullmatch(CODE, na=False).any()]
+    return [name for name in figures if written[name].map(is_code).any()]
 
 
 def check_empty(column: Any, source: Path, dialect: Dialect, first: int = 0) -> None:

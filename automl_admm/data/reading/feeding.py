@@ -27,6 +27,11 @@ BEFORE_CODES = np.zeros(256, dtype=bool)
 BEFORE_CODES[list(b', "\t\n\r\v\f;|')] = True
 
 
+def is_code(cell: object) -> bool:
+    """Return True for a text of digits with a zero before them, whatever blanks are around it."""
+    return isinstance(cell, str) and CODE.fullmatch(cell.strip()) is not None
+
+
 class IrregularError(Exception):
     """Raised on a piece against the header, or possibly cut within a text."""
 
@@ -110,7 +115,7 @@ class Feed(io.RawIOBase):
         table = _fields(content, self._dialect)
         if any(len(fields) != len(self.names) for fields in table):
             raise IrregularError
-        coded = {place for row in table for place, cell in enumerate(row) if CODE.fullmatch(cell)}
+        coded = {place for row in table for place, cell in enumerate(row) if is_code(cell)}
         self.codes.update(self.names[place] for place in coded)
         return len(table)
 

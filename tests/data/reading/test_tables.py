@@ -251,6 +251,12 @@ def test_codes_that_would_be_one_number_stay_what_they_are(tmp_path: Path, quote
     assert read_table(path)["code"].tolist() == [7, 7, 7]  # as runs of older versions read it
 
 
+def test_codes_with_a_blank_behind_them_stay_what_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n007 ,1\n7 ,2\n")
+    assert read_table(path, keep_codes=True)["a"].tolist() == ["007 ", "7 "]
+
+
 def test_a_blank_line_between_the_rows_of_one_column_is_refused(write):
     with pytest.raises(DataError, match="line 3 is empty: a missing value, or no row at all"):
         read_table(write("a\n1\n\n2\n"))

@@ -104,8 +104,12 @@ def no_file_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
         'a,y\n"1","01"\n' + "1,2\n" * 9000,
         "a,y\n" + "0x1,2\n" * 9000 + " 012,2\n",
         "a,y\r" + "1,2\r" * 9000,
+        "a,y\n" + "1,2\n" * 9000 + "012 ,2\n",
     ],
-    ids=["inches", "windows", "blank head", "quoted code", "code at the end", "old mac"],
+    ids=[
+        *("inches", "windows", "blank head", "quoted code", "code at the end", "old mac"),
+        "code and blank",
+    ],
 )
 def test_odd_files_are_read_as_without_a_budget(text: str, tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"
