@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from automl_admm.cli.commands.predict import _check_output
 from automl_admm.cli.main import main
@@ -116,6 +118,18 @@ def test_a_cell_that_a_form_cannot_read_is_named_with_its_line(run: Run, folder:
 
 
 @pytest.mark.usefixtures("few_rows")
+def test_whole_numbers_with_gaps_are_kept_alike_in_every_chunk(run: Run, folder: Path) -> None:
+    numbers = pa.array([None if row == FEW else row for row in range(ROWS)])
+    table = pa.Table.from_pandas(people(), preserve_index=False).append_column("n", numbers)
+    parquet.write_table(table.replace_schema_metadata(), folder / "new.parquet")
+    expected = ["" if row == FEW else str(row) for row in range(ROWS)]
+    assert run("predict", "RUN", "new.parquet", "--keep", "n", "-o", "told.csv").code == 0
+    assert pd.read_csv("told.csv", dtype=str, keep_default_na=False)["n"].tolist() == expected
+    assert run("predict", "RUN", "new.parquet", "--keep", "n", "-o", "told.parquet").code == 0
+    assert parquet.read_table("told.parquet")["n"].to_pylist() == numbers.to_pylist()
+
+
+@pytest.mark.usefixtures("few_rows")
 def test_columns_are_kept_as_they_are_written(run: Run, folder: Path) -> None:
     frame = people()
     csv = save(frame, folder / "new.csv")
@@ -126,12 +140,15 @@ def test_columns_are_kept_as_they_are_written(run: Run, folder: Path) -> None:
     assert told["id"].tolist() == frame["id"].tolist()
     raw = pd.read_csv(csv, dtype=str, keep_default_na=False)
     assert told["half"].tolist() == raw["half"].tolist()
-    parquet = save(frame, folder / "new.parquet")
-    done = run("predict", "RUN", parquet, "--keep", "id", "--keep", "age", "-o", "told.parquet")
+    typed = save(frame, folder / "new.parquet")
+    done = run("predict", "RUN", typed, "--keep", "id", "--keep", "age", "-o", "told.parquet")
     assert done.code == 0, done.err
     told = pd.read_parquet("told.parquet")
     assert told["age"].tolist() == frame["age"].tolist()
     assert told["age"].dtype == frame["age"].dtype
+    done = run("predict", "RUN", csv, "--keep", "id", "--keep", "id", "-o", "told.parquet")
+    assert done.code == 0, done.err
+    assert list(pd.read_parquet("told.parquet"))[:2] == ["id", "prediction"]
     done = run("predict", "RUN", csv, "--keep", "idd", "-o", "told.csv")
     assert (done.code, "no column 'idd' to keep" in done.err) == (3, True)
     twice = save(frame.assign(prediction=1), folder / "twice.csv")

@@ -117,7 +117,7 @@ def command(
     if intervals is not None and calibrate is not None:
         width = _calibrated(folder, calibrate, intervals, given)
     rows = TrainedRows.of_model(manifest)
-    chunks = rows.read_chunks(data, given, keep)
+    chunks = rows.read_chunks(data, given, tuple(dict.fromkeys(keep)))
     notes = PredictionNotes.of_model(model, manifest)
     parts = (
         _with_kept(notes.count(_predictions(model, notes.see(frame), width)), kept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import repeat
@@ -25,7 +25,11 @@ from automl_admm.data.reading.decimals import commas_in, has_fractions
 from automl_admm.data.reading.dialects import COMMAS, Dialect, find_dialect
 from automl_admm.data.reading.file_options import FileOptions
 from automl_admm.data.reading.formats import CSV, PARQUET, format_of, without_rows
-from automl_admm.data.reading.parquet_rows import row_batches, text_batches
+from automl_admm.data.reading.parquet_rows import (
+    names_of_wholes,
+    row_batches,
+    text_batches,
+)
 from automl_admm.data.reading.plain_files import PlainFile, plain_file
 from automl_admm.data.reading.tables import Manner, read_plain, tell_found, without_infinities
 from automl_admm.data.reading.typed_tables import place_of, readable, with_text_names
@@ -187,13 +191,21 @@ def _of_parquet(
         schema = _settled(source, schema)
     first, place = 0, place_of(source, PARQUET)
     most = rows_at_a_time(len(schema.columns) + len(keep))
+    wholes = names_of_wholes(source).intersection(keep)
     for frame in _batches(source, most, options):
         named = frame.set_axis(list(map(str, frame.columns)), axis=1).reset_index(drop=True)
         check_kept(list(named.columns), keep)
         rows = with_gaps_by_texts(with_text_names(named), schema)
         here = partial(_later, place, first)
-        yield Chunk(without_infinities(conform(rows, schema, here)), named[list(keep)], here)
+        kept = _with_wholes(named[list(keep)], wholes)
+        yield Chunk(without_infinities(conform(rows, schema, here)), kept, here)
         first += len(named)
+
+
+def _with_wholes(kept: Any, names: Collection[str]) -> Any:
+    """Return whole numbers as such, also beside gaps: every chunk of a file writes them alike."""
+    floats = [name for name in names if kept[name].dtype == float]
+    return kept.astype(dict.fromkeys(floats, "Int64")) if floats else kept
 
 
 def _batches(source: Path, rows: int, options: FileOptions) -> Iterator[Any]:

@@ -142,6 +142,14 @@ def text_batches(source: Path, names: Collection[str], rows: int) -> Iterator[An
             yield batch.to_pandas(ignore_metadata=True)  # an index is a column here
 
 
+def names_of_wholes(source: Path) -> frozenset[str]:
+    """Return the names of the columns of whole numbers."""
+    from pyarrow import types
+
+    with _open(source) as file:
+        return frozenset(field.name for field in file.schema_arrow if types.is_integer(field.type))
+
+
 def _is_text(kind: Any) -> bool:
     from pyarrow import types
 
