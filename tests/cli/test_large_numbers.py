@@ -14,7 +14,7 @@ import pytest
 from program import run_python
 from pyarrow import parquet
 
-from automl_admm import load
+from automl_admm import AutoMLClassifier, load
 
 ROWS = 400
 FIRST = 2**62
@@ -96,3 +96,25 @@ def test_decimals_are_labels(run: Any, tmp_path: Path) -> None:
     rows = run("predict", "out", "train.parquet").out.split()[1:]
     assert {row.partition(",")[0] for row in rows} <= {str(FIRST), str(FIRST + 1)}
     assert run("evaluate", "out", "train.parquet").code == 0
+
+
+@pytest.mark.parametrize("gap", [None, 5])
+def test_a_categorical_of_them_keeps_them_with_gaps_too(
+    frame: pd.DataFrame, gap: int | None, run: Any, tmp_path: Path
+) -> None:
+    codes = [FIRST + row % 2 for row in range(ROWS)]
+    later = [None if row == 5 else code for row, code in enumerate(codes)]
+    trained = codes if gap is None else later
+    X = pd.DataFrame({"x": frame["x"], "code": pd.Categorical(pd.array(trained, dtype="Int64"))})
+    search = AutoMLClassifier("tiny", max_evaluations=1, executor="inline", work_dir=tmp_path / "r")
+    is_first = np.array(codes) == FIRST
+    search.fit(X, is_first ^ (np.arange(ROWS) % 50 == 1))  # else the code is told as a leak
+    assert np.delete(search.predict(X) == is_first, 5).all()
+    exact = X.assign(code=pd.array(later, dtype="Int64"))
+    rows = [[int(x), code] for x, code in zip(X["x"], later, strict=True)]
+    exact.to_csv(tmp_path / "later.csv", index=False)
+    assert run("predict", "r", "later.csv", "-o", "told.csv").code == 0
+    told = pd.read_csv(tmp_path / "told.csv")["prediction"].to_numpy()
+    model = load(tmp_path / "r")
+    for found in (told, model.predict(exact), model.predict(rows)):
+        assert np.delete(found == is_first, 5).all()

@@ -12,6 +12,7 @@ from automl_admm.data.columns import check_labels, frame_of, kind_of_column
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.ingest.applying import read_by_facts
 from automl_admm.data.ingest.asking import ask, check_asked
+from automl_admm.data.ingest.forms.chosen import LARGE_LEVELS
 from automl_admm.data.ingest.forms.known import FORMS
 from automl_admm.data.ingest.records import FORM, LEFT_OUT, ColumnKind, Ingest, Reading
 from automl_admm.data.plain_types import inferred_columns
@@ -62,7 +63,7 @@ def plain_reading(name: Any, column: Any) -> Reading:
 
 
 def _recognised(name: Any, column: Any) -> Reading:
-    for form in FORMS:
+    for form in (*FORMS, LARGE_LEVELS):
         facts = form.recognise(column)
         if facts is not None:
             return Reading(name, form.kind, {FORM: form.name, **facts}, (), form.say(facts))

@@ -33,6 +33,7 @@ from automl_admm.data.reading.parquet_rows import (
 from automl_admm.data.reading.plain_files import PlainFile, plain_file
 from automl_admm.data.reading.tables import Manner, read_plain, tell_found, without_infinities
 from automl_admm.data.reading.typed_tables import place_of, readable, with_text_names
+from automl_admm.data.reading.whole_numbers import with_whole_numbers
 from automl_admm.data.table_schema import Schema
 
 # So many cells are held at a time, and the encoders may make some times as many of them.
@@ -117,16 +118,31 @@ def _of_csv(source: Path, dialect: Dialect, schema: Schema, keep: Sequence[str])
     rows = rows_at_a_time(len(wanted) + len(keep))
     written = [name for name in wanted if name in known and is_read_as_written(known[name])]
     markers, first = markers_of(header, schema.columns), 0
+    texts = _texts(source, dialect, wanted, markers, rows)
     try:
         with parse(source, written, markers, wanted, dialect, rows) as frames:
             for frame, kept in zip(frames, _as_written(source, dialect, keep, rows), strict=False):
                 if len(frame):
-                    yield _of_frame(frame, kept, schema, _Lines(source, dialect, first))
+                    exact = with_whole_numbers(frame, partial(_beside, texts, frame), dialect)
+                    yield _of_frame(exact, kept, schema, _Lines(source, dialect, first))
                 first += len(frame)
     except DataError:
         raise
     except (ValueError, OverflowError) as problem:
         raise DataError(f"{source} cannot be read: {problem}.") from problem
+
+
+def _texts(
+    source: Path, dialect: Dialect, names: Sequence[str], markers: Any, rows: int
+) -> Iterator[Any]:
+    """Yield columns as texts, chunk by chunk; the file is opened for the first chunk asked for."""
+    with parse(source, names, markers, names, dialect, rows) as frames:
+        yield from frames
+
+
+def _beside(texts: Iterator[Any], frame: Any, *_: object) -> Any:
+    """Return the texts of the rows of a frame, which are not before those returned last."""
+    return next(found for found in texts if found.index[0] == frame.index[0])
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def read_csv_rows(
         if keep_codes and (codes := _codes(source, dialect, frame)):
             kept += codes
             frame = with_rest(parse_as(dialect, kept), dialect, kept, numbers)
-        if keep_codes:
+        if keep_codes or schema is not None:
             frame = with_whole_numbers(frame, parse_as, dialect, kept)
     except DataError:
         raise

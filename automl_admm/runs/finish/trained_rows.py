@@ -15,7 +15,7 @@ from automl_admm.data.columns import check_columns
 from automl_admm.data.conforming import Place, conform, row_of, with_gaps_by_texts
 from automl_admm.data.ingest.applying import make_columns
 from automl_admm.data.ingest.records import Ingest, read_ingest
-from automl_admm.data.plain_types import plain_missing
+from automl_admm.data.plain_types import inferred_columns, plain_missing
 from automl_admm.data.python_rows import plain_rows
 from automl_admm.data.reading.chunks import read_chunks
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
@@ -114,7 +114,7 @@ class TrainedRows:
         if shape[1] != wanted:
             found = say_count(shape[1], "column")
             raise DataError(f"the rows have {found}, and in training they had {wanted}.")
-        return pd.DataFrame(np.asarray(X), columns=list(names)).infer_objects()
+        return inferred_columns(pd.DataFrame(np.asarray(X), columns=list(names)))
 
     def _named(self, frame: Any) -> Any:
         """Return the columns of the model, by names as a file has them."""

@@ -78,7 +78,7 @@ def _way_to_decide_by(reading: Reading) -> Remedy:
             python="Read it as a category, columns={'NAME': 'category'}, or leave out "
             "group_thresholds.",
         )
-    if reading.facts.get("of") in ("boolean", "number"):  # plain unless it is asked for levels
+    if reading.is_asked and reading.facts.get("of") in ("boolean", "number"):  # else plain
         return Remedy(
             f"Leave '{reading.name}' out of {{columns}}: its values are groups as they are; or "
             "leave out {group_thresholds}."

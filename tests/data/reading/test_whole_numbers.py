@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from automl_admm.data.reading import chunks
 from automl_admm.data.reading.dialects import find_dialect
 from automl_admm.data.reading.file_options import NO_OPTIONS
 from automl_admm.data.reading.pieces import cut, evenly
 from automl_admm.data.reading.tables import read_table
 from automl_admm.data.reading.timed_reading import read_pieces
+from automl_admm.data.table_schema import schema_of
 
 LARGE = 2**53 + 1
 
@@ -57,3 +59,15 @@ def test_pieces_are_read_as_the_whole(tmp_path):
     whole = read_table(path, keep_codes=True)
     assert frame["k"].tolist()[3] == LARGE + 3
     pd.testing.assert_frame_equal(frame, whole)
+
+
+@pytest.mark.parametrize("rows", [2, 100])
+def test_a_table_read_by_its_schema_is_as_written(tmp_path, monkeypatch, rows):
+    monkeypatch.setattr(chunks, "rows_at_a_time", lambda columns: rows)
+    path = written(tmp_path, 1, 2, LARGE, "", LARGE - 1, 5, "", LARGE)
+    whole = read_table(path, keep_codes=True)
+    found = read_table(path, schema=schema_of(whole))
+    assert list(map(repr, found["k"])) == list(map(repr, whole["k"]))
+    parts = list(chunks.read_chunks(path, schema_of(whole), (), NO_OPTIONS))
+    cells = [cell for part in parts for cell in part.frame["k"].dropna()]
+    assert cells == [1, 2, LARGE, LARGE - 1, 5, LARGE]

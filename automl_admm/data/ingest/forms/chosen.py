@@ -1,9 +1,10 @@
-"""Forms that are never guessed, only chosen by a user: bare numbers, and levels of anything."""
+"""Forms that a user chooses: bare numbers, and levels of anything, of which large are guessed."""
 
 from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +15,7 @@ from automl_admm.data.conforming import FALSE, TRUE, Place, refuse_cells
 from automl_admm.data.distinct_values import find_distinct
 from automl_admm.data.ingest.forms.known import FORMS, Form
 from automl_admm.data.ingest.records import Facts
-from automl_admm.data.plain_types import exact_whole
+from automl_admm.data.plain_types import FIRST_INEXACT, exact_whole
 from automl_admm.data.table_schema import MISSING_TEXTS, content_of
 
 Cell = Callable[[Any], Any]
@@ -82,6 +83,17 @@ def recognise_levels(column: Any) -> Facts | None:
     return None if lost.any() else {"of": "text"}
 
 
+def recognise_large_levels(column: Any) -> Facts | None:
+    """Return facts of categories that are whole numbers from 2**53 on; None for other columns.
+
+    Beside a missing one scikit-learn has floats for them, of which two neighbours are one.
+    """
+    categories = getattr(column.dtype, "categories", ())
+    wholes = (exact_whole(category) for category in categories)
+    is_large = any(whole is not None and abs(whole) >= FIRST_INEXACT for whole in wholes)
+    return {"of": "number"} if is_large and content_of(column) == "number" else None
+
+
 def read_levels(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
     """Return the levels as texts: 7, 7.0 and "07" are one level of a column of numbers."""
     of = facts["of"]
@@ -127,6 +139,8 @@ LEVELS_OF: dict[str, Cell] = {
 }
 NUMBERS = Form("figures", "number", recognise_figures, read_figures, say_figures)
 LEVELS = Form("levels", "category", recognise_levels, read_levels, say_levels)
+# One form by its facts, so that `BY_NAME` has it once.
+LARGE_LEVELS = replace(LEVELS, recognise=recognise_large_levels)
 BY_NAME = {form.name: form for form in (*FORMS, NUMBERS, LEVELS)}
 
 
