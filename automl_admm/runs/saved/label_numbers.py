@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,20 @@ def _texts(label: Any) -> Iterator[str]:
     is_number = isinstance(label, int | float | np.integer | np.floating)
     if is_number and type(label) is not bool and _is_whole(label):
         yield from (text_of(int(label)), text_of(float(label)))
+    if isinstance(label, str):
+        yield from _moments(label)
+
+
+@lru_cache
+def _moments(text: str) -> tuple[str, ...]:
+    """Return the names of the date and of the duration that a text may be, as `predict` writes."""
+    import pandas as pd
+
+    found = []
+    for kind in (pd.Timestamp, pd.Timedelta):
+        with suppress(ValueError, OverflowError):
+            found.append(text_of(kind(text)))
+    return tuple(found)
 
 
 def _is_whole(label: Any) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from automl_admm.core.errors import DataError
+from automl_admm.pipelines.labels import text_of
 from automl_admm.runs.saved.label_numbers import number_labels
 
 LARGE = ["1152921504606846976", "1152921504606846977"]
@@ -32,3 +34,16 @@ def test_a_float_that_stands_for_several_is_no_class(label: Any) -> None:
     with pytest.raises(DataError, match="which is no class of the run") as raised:
         numbered([label], LARGE)
     assert "row 1: column 'y' holds" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "values"),
+    [
+        (["2021-01-01", "2020-01-01 00:00:00"], ["2020-01-01", "2021-01-01"]),
+        (["2 days", "1 days 00:00:00"], ["1 days", "2 days"]),
+    ],
+)
+def test_moments_are_classes_as_predict_writes_them(labels: list[Any], values: list[Any]) -> None:
+    kind = pd.Timedelta if "day" in values[0] else pd.Timestamp
+    assert numbered(labels, [text_of(kind(one)) for one in values]) == [1, 0]
+    assert numbered(labels[:1], [labels[0], text_of(kind(labels[0]))]) == [0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,9 @@ LARGEST_BESIDE_FILLS = 1e20
 PLAIN = Writing(Dialect("."), {}, {}, is_bare=True)
 TEXTS = frozenset({"string", "mixed", "mixed-integer"})
 HELD = "numbers"
+# Facts that a column of floats has alone.
+EXTREMES = frozenset({"has_infinite", "fill", "is_log", "exponent"})
+INFINITE = frozenset({"inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"})
 HINT = "Write it as in training, or nothing where it is missing."
 
 
@@ -260,7 +263,7 @@ def _signed_logarithms(figures: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _figures(cells: Cells, column: Any, facts: Facts, place: Place) -> NDArray[np.float64]:
-    is_gap = known_missing(facts)
+    is_gap = _means_missing(facts)
     known = set(facts.get("words", ()))
     values = cells.distinct
     others = [n for n, v in enumerate(values) if not isinstance(v, str)] if cells.is_mixed else []
@@ -275,6 +278,12 @@ def _figures(cells: Cells, column: Any, facts: Facts, place: Place) -> NDArray[n
         is_lost[place_of_cell] = not (isinstance(value, str) and (is_gap(value) or value in known))
     refuse_unread(column, cells, is_lost, _held(facts), HINT, place)
     return figures
+
+
+def _means_missing(facts: Facts) -> Callable[[str], bool]:
+    """Return a test for the texts that mean a missing number: infinite ones too, if floats did."""
+    is_gap, were_floats = known_missing(facts), not EXTREMES.isdisjoint(facts)
+    return lambda text: is_gap(text) or (were_floats and text.casefold() in INFINITE)
 
 
 def _as_float(value: Any) -> float:
@@ -297,6 +306,8 @@ def _refuse_bare(column: Any, bare: NDArray[Any], facts: Facts, place: Place) ->
 
 
 def _held(facts: Facts) -> str:
+    if not EXTREMES.isdisjoint(facts):  # its cells were no texts
+        return HELD
     return f"numbers such as {say_value(facts['example'])}"
 
 

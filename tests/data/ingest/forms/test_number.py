@@ -243,6 +243,14 @@ def test_infinite_numbers_are_missing():
     assert read(["inf", "1"], facts)[""].isna().tolist() == [True, False]
 
 
+def test_infinite_numbers_of_a_frame_are_missing_in_a_file_too():
+    facts = recognise_number(column(1.0, 2.5, np.inf))
+    found = read(column("1.0", "inf", "-Infinity"), facts)[""]
+    assert found.isna().tolist() == [False, True, True]
+    with pytest.raises(DataError, match="holds 'many', and held numbers in training"):
+        read(column("1.0", "many"), facts)
+
+
 @pytest.mark.parametrize("size", [1e300, -1e35, 1e-35, 1e-320, 5e-324])
 def test_numbers_of_extreme_size_are_scaled_without_loss(size):
     cells = column(size, 0.5 * size, 0.0, np.nan, np.inf)
