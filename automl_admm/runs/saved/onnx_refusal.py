@@ -11,6 +11,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.messages import say_error
 from automl_admm.pipelines.as_code import THRESHOLDS
+from automl_admm.pipelines.ensembles.all_classes import AllClasses
 from automl_admm.pipelines.thresholds.single import aimed_decisions
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.config import RunConfig
@@ -30,6 +31,11 @@ def refusal_of(
     kind = type(step).__name__
     if kind in THRESHOLDS:
         return _of_threshold(kind, manifest)
+    if isinstance(step, AllClasses):
+        return ConfigurationError(
+            "a model whose training rows lacked a class cannot be written as ONNX.",
+            hint="Use pipeline.py of the run, or leave out classes of a few rows.",
+        )
     unknown = UNKNOWN.search(" ".join(str(problem).split()))
     if unknown is None:
         reason = END_OF_SENTENCE.split(say_error(problem))[0].rstrip(".")

@@ -7,6 +7,7 @@ import numpy as np
 from automl_admm.data.ingest.answers import NUMBER
 from automl_admm.data.row_portions import read_portion
 from automl_admm.pipelines.as_code import PipelineCode, expression
+from automl_admm.pipelines.ensembles.all_classes import AllClasses
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.script import parts
 from automl_admm.runs.finish.script.bundle import Bundle
@@ -24,6 +25,7 @@ WEIGHTS = "automl_admm.pipelines.weighting"
 CALIBRATED = "automl_admm.pipelines.calibrated"
 PORTIONS = "automl_admm.data.row_portions"
 ABOUT = '    """Fit on the rows of a file that the run trained on; return the others, too."""'
+LACKING = f"{AllClasses.__module__}.{AllClasses.__name__}"
 # With weights the fit returns those of the other rows, too; users of the script are given three.
 THREE = (
     "\n\ndef fit(train):",
@@ -58,14 +60,16 @@ def fit_function(outcome: PipelineResult, code: PipelineCode, bundle: Bundle) ->
         *_taking_rows(outcome.preparation, bundle),
         "    X, y = rows_of(table, place), table[TARGET].to_numpy()",
         f"    is_kept = {_indented(rows)}",
-        *_fitting(outcome, bundle),
+        *_fitting(outcome, code, bundle),
     ]
     if code.calibration:
         calibrated = bundle.add(CALIBRATED, "calibrated")
         lines.append(f"    model = {calibrated}(model, {code.calibration})")
     if code.thresholds:
         wrapped = _indented(code.thresholds)
-        lines.append(f"    model = {wrapped}.fit(X[is_kept], y[is_kept])")
+        # The model is fitted already: only the labels count.
+        rows = "X, y" if LACKING in code.imports else "X[is_kept], y[is_kept]"
+        lines.append(f"    model = {wrapped}.fit({rows})")
     found = "model, X[~is_kept], y[~is_kept]"
     if not _is_weighted(outcome):
         return "\n".join([*lines, f"    return {found}"])
@@ -104,7 +108,7 @@ def _read_answers(prepared: Preparation, bundle: Bundle) -> list[str]:
     ]
 
 
-def _fitting(outcome: PipelineResult, bundle: Bundle) -> list[str]:
+def _fitting(outcome: PipelineResult, code: PipelineCode, bundle: Bundle) -> list[str]:
     is_weighted = _is_weighted(outcome)
     folds, kept = packed_folds(outcome), "X[is_kept], y[is_kept]"
     lines = _weights(bundle) if is_weighted else []
@@ -114,6 +118,13 @@ def _fitting(outcome: PipelineResult, bundle: Bundle) -> list[str]:
         more = ", weights, fit_estimator" if is_weighted else ""
         fitted = f"fit_folds(build(), {kept}, folds{more})"
         return [*lines, *fold_lines(folds), f"    model = {fitted}"]
+    if LACKING in code.imports:
+        bundle.add(PARTS, "fit_folds")
+        more = ", relative, fit_estimator" if is_weighted else ""
+        several = '[is_kept] * len(getattr(model, "estimators", [model]))'
+        told = "    # Labels of other rows are classes, too."
+        fitted = f"    model = fit_folds(model, X, y, {several}{more})"
+        return [*lines, told, "    model = build()", fitted]
     if is_weighted:
         return [*lines, f"    model = fit_weighted(build(), {kept}, weights, fit_estimator)"]
     return [f"    model = build().fit({kept})"]

@@ -50,7 +50,10 @@ def unpack_rows(packed: str, rows: int) -> Any:
 def fit_folds(
     model: Any, X: Any, y: Any, folds: list[Any], weights: Any = None, fit_last: Any = None
 ) -> Any:
-    """Fit each pipeline of a vote on the rows of its fold; one alone on those of its fold."""
+    """Fit each pipeline of a vote on the rows of its fold; one alone on those of its fold.
+
+    Where these lack a class, the pipeline has it all the same.
+    """
     from automl_admm.core.errors import DataError
 
     def fit(one: Any, rows: Any) -> Any:
@@ -58,20 +61,23 @@ def fit_folds(
             return one.fit(X[rows], y[rows])
         return fit_weighted(one, X[rows], y[rows], weights[rows], fit_last)
 
+    def fit_whole(one: Any, rows: Any) -> Any:
+        if not hasattr(one, "estimator"):
+            return fit(one, rows)
+        one.estimator_, one.classes_ = fit(one.estimator, rows), np.unique(y)
+        return one
+
     if len(folds[0]) != len(y):
         told = f"the folds are of {len(folds[0])} rows to fit on, and here are {len(y)}."
         raise DataError(told, hint="Give the training file of the run.")
     if not hasattr(model, "estimators"):
-        return fit(model, folds[0])
+        return fit_whole(model, folds[0])
     from sklearn.frozen import FrozenEstimator
 
-    fitted = []
-    for (name, one), rows in zip(model.estimators, folds, strict=True):
-        if hasattr(one, "estimator"):  # its rows lack a class
-            one.estimator_, one.classes_ = fit(one.estimator, rows), np.unique(y)
-        else:
-            fit(one, rows)
-        fitted.append((name, FrozenEstimator(one)))
+    fitted = [
+        (name, FrozenEstimator(fit_whole(one, rows)))
+        for (name, one), rows in zip(model.estimators, folds, strict=True)
+    ]
     return model.set_params(estimators=fitted).fit(X, y)
 
 
