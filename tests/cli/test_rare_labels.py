@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from program import run_python
 
 SEARCH = ("--grammar", "tiny", "--cv=2", "--max-evaluations=1", "--executor", "inline")
@@ -56,3 +57,29 @@ def test_labels_of_one_row_go_all_the_way(
     refused = run("export", "out", "--onnx", "model.onnx")
     assert refused.code == 2
     assert "a model whose training rows lacked a class cannot be written as ONNX" in refused.err
+
+
+@pytest.mark.parametrize("more", [(), ("--refit", "folds"), ("--weight", "w")], ids=str)
+def test_a_class_that_comes_late_has_its_place_everywhere(
+    more: tuple[str, ...], run: Callable[..., Any], spawn: Callable[..., Any], tmp_path: Path
+) -> None:
+    """The latest rows are held out, and no model has seen their new class."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(600, 3)), columns=list("pqr"))
+    rows["t"], rows["w"] = range(600), rng.choice([1, 2, 5], 600)
+    kind = np.where(rows.p > 0.3, "b", np.where(rows.q > 0, "c", "d")).astype(object)
+    kind[(rows.t >= 540) & (rows.t % 3 == 0)] = "a new one"
+    rows.assign(kind=kind).to_csv("rows.csv", index=False)
+    rows.sample(200, random_state=1).to_csv("new.csv", index=False)
+    asked = ("--target", "kind", "--time", "t", "--constraint", 'recall{class="c"} >= 0.2')
+    done = run("fit", "rows.csv", *asked, "--out=out", *SEARCH[:2], *SEARCH[3:], *more)
+    assert done.code == 0, done.err
+    assert spawn("predict", "out", "new.csv", "-o", "told.csv").code == 0
+    names = [f"probability_{name}" for name in ("a new one", "b", "c", "d")]
+    told = pd.read_csv("told.csv")
+    assert list(told.columns) == ["prediction", *names]
+    assert (told[names[0]] == 0.0).all()
+    assert (told[names].idxmax(axis=1).str.removeprefix("probability_") == told["prediction"]).all()
+    script = run_python("out/pipeline.py", "rows.csv", "new.csv", "s.csv", cwd=tmp_path)
+    assert script.returncode == 0, script.stderr
+    assert Path("s.csv").read_text() == Path("told.csv").read_text()

@@ -116,6 +116,8 @@ def _fitting(outcome: PipelineResult, code: PipelineCode, bundle: Bundle) -> lis
         bundle.add(PARTS, "fit_folds")
         bundle.add(PARTS, "unpack_rows")
         more = ", weights, fit_estimator" if is_weighted else ""
+        # Rows that the run held out may have labels of their own.
+        more += ", labels=np.unique(y)" if LACKING in code.imports else ""
         fitted = f"fit_folds(build(), {kept}, folds{more})"
         return [*lines, *fold_lines(folds), f"    model = {fitted}"]
     if LACKING in code.imports:

@@ -48,11 +48,17 @@ def unpack_rows(packed: str, rows: int) -> Any:
 
 
 def fit_folds(
-    model: Any, X: Any, y: Any, folds: list[Any], weights: Any = None, fit_last: Any = None
+    model: Any,
+    X: Any,
+    y: Any,
+    folds: list[Any],
+    weights: Any = None,
+    fit_last: Any = None,
+    labels: Any = None,
 ) -> Any:
     """Fit each pipeline of a vote on the rows of its fold; one alone on those of its fold.
 
-    Where these lack a class, the pipeline has it all the same.
+    Where these lack one of the `labels`, by default of y, the pipeline has it all the same.
     """
     from automl_admm.core.errors import DataError
 
@@ -64,7 +70,8 @@ def fit_folds(
     def fit_whole(one: Any, rows: Any) -> Any:
         if not hasattr(one, "estimator"):
             return fit(one, rows)
-        one.estimator_, one.classes_ = fit(one.estimator, rows), np.unique(y)
+        one.estimator_ = fit(one.estimator, rows)
+        one.classes_ = np.unique(y if labels is None else labels)
         return one
 
     if len(folds[0]) != len(y):
@@ -78,7 +85,9 @@ def fit_folds(
         (name, FrozenEstimator(fit_whole(one, rows)))
         for (name, one), rows in zip(model.estimators, folds, strict=True)
     ]
-    return model.set_params(estimators=fitted).fit(X, y)
+    voting = model.set_params(estimators=fitted)
+    # The members are fitted: a classifier takes no more than the labels.
+    return voting.fit(X, y) if labels is None else voting.fit(np.reshape(labels, (-1, 1)), labels)
 
 
 def kept_weights(weights: Any, is_kept: Any) -> Any:
