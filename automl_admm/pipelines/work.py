@@ -16,7 +16,7 @@ from typing import Any
 from automl_admm.core.errors import AutomlAdmmError
 from automl_admm.core.results import EvaluationResult
 from automl_admm.core.space import Candidate
-from automl_admm.core.structure.pipeline_space import Step, all_modules
+from automl_admm.core.structure.pipeline_space import Item, Step, all_modules, all_steps
 from automl_admm.execution.beginnings import Beginning
 from automl_admm.execution.deferred_imports import load_deferred
 from automl_admm.execution.evidence_files import hash_files
@@ -60,6 +60,7 @@ from automl_admm.pipelines.shipping import (
     write_pickle,
 )
 from automl_admm.pipelines.thresholds.by_group import Thresholds
+from automl_admm.plugins.loading import is_of_project
 from automl_admm.search.starts import default_start
 
 
@@ -81,20 +82,34 @@ class PipelineWork(FittingWork):
         Broken components are not reported here but by the evaluations with them.
         """
         import_for_frames()
-        steps = self.space.steps(self.first or default_start(self.space.space))
-        with suppress(AutomlAdmmError):
-            build_pipeline(steps, self.loaded(), self.context, seed=0)
+        self._build_own(self.space.steps(self.first or default_start(self.space.space)))
 
     def prepare_more(self) -> Iterator[None]:
         """Import what other components and the final fit need, a little at a step."""
         for module in all_modules(self.space.shape):
-            with suppress(AutomlAdmmError):
-                build_pipeline([Step(module.component)], self.loaded(), self.context, seed=0)
+            self._build_own([Step(module.component)])
             yield
         if self.persist or any(constraint.kind == "checked" for constraint in self.constraints):
             yield from import_in_steps()
         # Now at the latest: what is loaded in a child is lost with it.
         load_deferred()
+
+    def _build_own(self, pipeline: Sequence[Item]) -> None:
+        """Build a pipeline for what it imports; of one with components of others only the rest.
+
+        Whatever else a factory of somebody does, all children would have it, and none could be
+        stopped: it is called in the children alone.
+        """
+        known, steps = self.loaded(), list(all_steps(pipeline))
+        own = [
+            step
+            for step in steps
+            if step.component in known and is_of_project(known.provider(step.component))
+        ]
+        parts: list[Sequence[Item]] = [pipeline] if own == steps else [[step] for step in own]
+        for part in parts:
+            with suppress(AutomlAdmmError):
+                build_pipeline(part, known, self.context, seed=0)
 
     def evaluate(
         self,

@@ -57,12 +57,20 @@ def _files_with(distribution: metadata.Distribution | None) -> Iterator[Path]:
     """Yield all files of a distribution; of an editable one, all files of its project."""
     if distribution is None:
         return
-    for file in distribution.files or ():
+    for file in _listed(distribution):
         if NOT_SOURCES.isdisjoint(file.parts):
             yield Path(str(distribution.locate_file(file)))
     project = _project_of(distribution)
     if project is not None:
         yield from _files_below(project)
+
+
+def _listed(distribution: metadata.Distribution) -> list[metadata.PackagePath]:
+    """Return the files that a distribution lists; none if its list is damaged."""
+    try:
+        return list(distribution.files or ())
+    except Exception:  # noqa: BLE001 - a line may be anything, and its reader raises many kinds
+        return []
 
 
 def _project_of(distribution: metadata.Distribution) -> Path | None:

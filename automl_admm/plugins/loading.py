@@ -71,9 +71,14 @@ def package_of(name: str) -> str | None:
     return next((package for package, names in OUR_PLUGINS.items() if name in names), None)
 
 
+def is_of_project(provider: str) -> bool:
+    """Return True for the core, and for a distribution of this project beside it."""
+    return provider.partition(" ")[0] in {OURS, *OUR_PLUGINS}
+
+
 def is_of_others(provider: str) -> bool:
     """Return True for a distribution that is not of this project; Python objects have none."""
-    return provider not in ("", HERE) and provider.partition(" ")[0] not in {OURS, *OUR_PLUGINS}
+    return provider not in ("", HERE) and not is_of_project(provider)
 
 
 @dataclass(frozen=True, slots=True)

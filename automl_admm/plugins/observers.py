@@ -22,6 +22,8 @@ from automl_admm.plugins.event_hooks import EVENT_HOOKS
 from automl_admm.search.guard.guard import LONGEST_CALL, SHARE_OF_TIME_LEFT, Helper
 
 logger = logging.getLogger(__name__)
+# The hook whose answers count.
+STEERS = "should_stop"
 
 SHORTEST = 1.0
 
@@ -102,6 +104,8 @@ class Observers:
             logger.warning(told, observer.name, hook, time.monotonic() - begun)
             observer.helper.stop()
             return []
+        if problem is None and hook == STEERS:
+            problem = _neither(answer)
         if problem is None:
             return [answer]
         if isinstance(problem, KeyboardInterrupt):
@@ -111,6 +115,15 @@ class Observers:
         logger.debug("what observer '%s' raised", observer.name, exc_info=problem)
         del observer.hooks[hook]
         return []
+
+
+def _neither(answer: Any) -> Exception | None:
+    """Return the error of an answer that is neither true nor false, such as an array."""
+    try:
+        bool(answer)
+    except Exception as problem:  # noqa: BLE001 - it may be anything
+        return problem
+    return None
 
 
 def _own(value: Any) -> Any:

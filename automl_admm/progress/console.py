@@ -47,13 +47,14 @@ class Lenient:
     def write(self, text: str) -> int:
         """Write a text; signs that the stream cannot encode are escaped."""
         encoding = getattr(self._stream, "encoding", None) or "utf-8"
-        with suppress(OSError, ValueError):  # a stream that was closed raises ValueError
+        # A stream that was closed raises ValueError; a program without a console has None for it.
+        with suppress(AttributeError, OSError, ValueError):
             self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
         return len(text)
 
     def flush(self) -> None:
         """Flush the stream."""
-        with suppress(OSError, ValueError):
+        with suppress(AttributeError, OSError, ValueError):
             self._stream.flush()
 
     def isatty(self) -> bool:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
 
 from automl_admm import ComponentPlugin, hookimpl
 from automl_admm.core.errors import ConfigurationError
@@ -102,3 +105,29 @@ def test_a_component_that_cannot_be_made_takes_no_run_down(
     assert f"component '{case.component}' (this process) cannot be made: " in found.message
     assert case.says in found.message
     seen(found.message)
+
+
+def test_factories_of_others_are_called_in_children_alone(tmp_path: Path) -> None:
+    """The process that forks them can be neither stopped nor cleaned."""
+    called = []
+
+    def make(_values: object, _context: object) -> Any:
+        called.append("mine")
+        return GaussianNB()
+
+    mine = ComponentPlugin(name="mine", summary="s", role="estimator", factory=make)
+    (tmp_path / "grammar.lark").write_text(
+        "%import components (gaussian_nb, mine)\nstart: mine | gaussian_nb\n"
+    )
+    plugin = SimpleNamespace(components=hookimpl(lambda: [mine]))
+    given = RunConfig(
+        grammar=tmp_path / "grammar.lark",
+        max_evaluations=2,
+        starts=("mine()",),
+        extra_plugins={"ours": plugin},
+    )
+    work = prepare(given, *load_iris(return_X_y=True)).work
+    called.clear()
+    work.prepare()
+    assert list(work.prepare_more())
+    assert not called

@@ -165,6 +165,10 @@ def test_a_stream_that_cannot_be_written_ends_nothing(monkeypatch: pytest.Monkey
     assert b"gr\\xf6\\xdfer()" in ascii_only.buffer.getvalue()
     assert Lenient(closed).write("abc") == 3
     assert not Lenient(object()).isatty()
+    # A program without a console has no stream at all.
+    nothing = Lenient(None)
+    nothing.flush()
+    assert (nothing.write("abc"), nothing.isatty()) == (3, False)
 
 
 def test_a_console_takes_nothing_for_markup() -> None:
