@@ -24,6 +24,8 @@ from automl_admm.data.table_schema import MISSING_TEXTS
 # As readers of files take a text for a number: 007 is a code.
 NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?", re.ASCII)
+WIDE = np.dtype(float).itemsize
+MOST_DIGITS = 9  # of a number in four bytes
 TRUTHS = {"true": 1.0, "false": 0.0}
 
 # A cell as a number, a moment or a text, whatever its type; None where it is missing.
@@ -48,6 +50,8 @@ def _hash_cells(values: Any) -> Hashes:
     from pandas.api import types
 
     missing = values.isna().to_numpy(dtype=bool)
+    if _is_arrow_date(values.dtype):
+        values = values.astype("datetime64[us]")
     if types.is_numeric_dtype(values.dtype) and values.dtype.kind != "c":
         found = _hash_numbers(np.where(missing, 0.0, _as_written(values)))
     elif types.is_datetime64_any_dtype(values.dtype):
@@ -60,10 +64,30 @@ def _hash_cells(values: Any) -> Hashes:
 
 def _as_written(values: Any) -> NDArray[np.float64]:
     """Return numbers as a file in text has them: there a narrow 0.1 is the same as a wide one."""
-    if values.dtype.kind == "f" and values.dtype.itemsize < np.dtype(float).itemsize:
-        narrow = values.to_numpy(dtype=f"f{values.dtype.itemsize}", na_value=np.nan)
-        return np.asarray(narrow.astype(str).astype(float))
+    size = getattr(values.dtype, "itemsize", WIDE)  # sparse ones do not say it
+    if values.dtype.kind == "f" and size < WIDE:
+        return _of_fewest_digits(values.to_numpy(dtype=f"f{size}", na_value=np.nan))
     return np.asarray(values.to_numpy(dtype=float, na_value=np.nan))
+
+
+def _of_fewest_digits(narrow: NDArray[Any]) -> NDArray[np.float64]:
+    """Return narrow numbers with the fewest digits that are the same number there."""
+    found = narrow.astype(float)
+    left = np.flatnonzero(np.isfinite(found) & (found != 0.0))
+    power = np.floor(np.log10(np.abs(found[left])))
+    for digits in range(1, MOST_DIGITS + 1):
+        scale = 10.0 ** (digits - 1 - power)
+        tried = np.rint(narrow[left].astype(float) * scale) / scale
+        with np.errstate(over="ignore"):
+            fits = tried.astype(narrow.dtype) == narrow[left]
+        found[left[fits]] = tried[fits]
+        left, power = left[~fits], power[~fits]
+    return found
+
+
+def _is_arrow_date(dtype: Any) -> bool:
+    """Return True for days of Arrow, of which pandas knows no time zone."""
+    return str(getattr(dtype, "pyarrow_dtype", "")).startswith("date")
 
 
 def _hash_objects(values: Any) -> Hashes:
@@ -87,10 +111,10 @@ def _read(cell: Any) -> Reading:
     if isinstance(cell, (numbers.Real, Decimal, np.bool_)):
         try:
             return float(cell)
-        except OverflowError:  # beyond all floats it is known by its digits
+        except (OverflowError, ValueError):  # beyond all floats it is known by its digits
             return str(cell)
     if isinstance(cell, (dt.date, np.datetime64)):
-        return _moment(cell)
+        return _known_moment(cell)
     return _read_text(str(cell).strip())
 
 
@@ -113,6 +137,13 @@ def _moment(cell: Any) -> np.datetime64:
     return np.datetime64(cell, "us")
 
 
+def _known_moment(cell: Any) -> Reading:
+    try:
+        return _moment(cell)
+    except (OverflowError, ValueError):  # in UTC it is before the first year, or after the last
+        return str(cell)
+
+
 def _hash_numbers(values: Any) -> Hashes:
     return _of_kind(1, rounded(np.asarray(values, dtype=float)))
 
@@ -122,7 +153,9 @@ def _hash_moments(values: Any) -> Hashes:
 
 
 def _hash_texts(values: Any) -> Hashes:
-    return _of_kind(3, np.array(values, dtype=object))
+    # No hash takes half of a character.
+    texts = [text.encode("utf-8", "backslashreplace").decode("utf-8") for text in values]
+    return _of_kind(3, np.array(texts, dtype=object))
 
 
 def _of_kind(kind: int, values: NDArray[Any]) -> Hashes:

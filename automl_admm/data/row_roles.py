@@ -112,8 +112,12 @@ class RoleColumns:
         above = _weights(self.weight, self.place) > 0
         return None if above.all() else above
 
-    def read(self) -> Roles:
-        """Return the roles of the rows; raise if a column does not suit its role."""
+    def read(self, *, are_known: bool = True) -> Roles:
+        """Return the roles of the rows; raise if a column does not suit its role.
+
+        Where nobody will ask if these rows `are_known`, they have no canonical hashes, which take
+        their time.
+        """
         if not self.known():
             return NO_ROLES
         if self.group is not None and self.time is not None:
@@ -132,7 +136,7 @@ class RoleColumns:
             times=None if self.time is None else _moments(self.time, self.place),
             hashes=hash_rows(columns, rows),
             unit=1.0 if weights is None else _unit(weights),
-            canonical=hash_canonically(columns, rows),
+            canonical=hash_canonically(columns, rows) if are_known else None,
         )
 
 

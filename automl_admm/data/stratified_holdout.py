@@ -88,6 +88,11 @@ def shuffled(rows: Rows, strata: Rows, seed: int) -> Rows:
     return mixed[np.argsort(narrow[mixed], kind="stable")]
 
 
+def has_few(strata: Rows, fraction: float) -> bool:
+    """Return True if a stratum has so few rows that its rounded share is far from its own."""
+    return bool(_few(strata, fraction).any())
+
+
 def _few(strata: Rows, fraction: float) -> Marks:
     """Mark the rows of strata whose smaller side would have fewer than `LEAST` rows."""
     return (np.bincount(strata) * min(fraction, 1 - fraction) < LEAST)[strata]

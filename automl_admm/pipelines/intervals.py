@@ -42,7 +42,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, groups: Any = None) -> IntervalRegressor:
         """Calibrate the width on rows that the estimator has not seen."""
         errors = np.asarray(self.predict(X)) - np.asarray(y)
-        clusters = columns_given(y, None, groups, None).read().clusters
+        clusters = columns_given(y, None, groups, None).read(are_known=False).clusters
         self.half_width_ = half_width(errors, self.coverage, clusters)
         return self
 

@@ -176,6 +176,17 @@ def as_begun(config: RunConfig, context: BuildContext) -> BuildContext:
     return begun if "has_gaps" in said else replace(begun, has_gaps=True)
 
 
+def is_parted_as_before(config: RunConfig) -> bool:
+    """Return True for a run that goes on and was begun by a version that rounded shares.
+
+    Of each class it set aside the nearest whole number of rows.
+    """
+    if not config.resumed or config.place is None:
+        return False
+    folder = RunFolder(config.place)
+    return not folder.read(folder.settings).get("equal_chances", False)
+
+
 def _schema_of(option: Option) -> Schema:
     """Return the schema of an option's value in `run.json`, by its kind."""
     schemas: Mapping[Kind, Schema] = {

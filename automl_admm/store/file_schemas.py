@@ -138,6 +138,7 @@ RUN = record(
         "column_kinds": list_of(one_of("categorical", "many_levels", "text", "tags", "groups")),
         "has_gaps": flag,
         "ordered_columns": list_of(text),
+        "equal_chances": flag,
         "components_left_out": mapping_of(text),
         "answers": list_of(READING),
         "basis": mapping_of(nullable(text)),

@@ -88,3 +88,29 @@ def test_later_versions_find_the_rows_of_this_one() -> None:
         15104836984183694147,
         10756728622283490386,
     ]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series([dt.date(2024, 1, 1), None], dtype="date32[pyarrow]"),
+        pd.Series(pd.arrays.SparseArray([0.0, 1.0])),
+        pd.Series([dt.datetime.max.replace(tzinfo=dt.timezone(-dt.timedelta(hours=5))), None]),
+        pd.Series(["\ud800", "b"], dtype=object),
+    ],
+    ids=["days of Arrow", "sparse", "after the last year", "half of a character"],
+)
+def test_every_column_has_a_hash(column):
+    first, second = hash_canonically([column], 2)
+    assert first != second
+
+
+@pytest.mark.parametrize("kind", ["f4", "f2"])
+def test_narrow_numbers_have_the_hash_of_their_text(kind):
+    rng = np.random.default_rng(0)
+    wide = rng.normal(size=3000) * 10.0 ** rng.integers(-4, 4, 3000)
+    narrow = np.array([*wide, 0.1, 3.0, -0.0, np.inf, np.nan, 5e-5]).astype(kind)
+    written = pd.Series(narrow.astype(str)).replace("nan", None).astype(float)
+    assert (
+        hash_canonically([narrow], len(narrow)) == hash_canonically([written], len(narrow))
+    ).all()

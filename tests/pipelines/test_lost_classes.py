@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import LinearSVC
@@ -94,3 +95,25 @@ def test_a_model_of_all_classes_stays_as_it_is():
     fitted = LogisticRegression().fit(X, OLD)
     assert knowing_all(fitted, ["b", "c", "d"]) is fitted
     assert knowing_all(fitted, None) is fitted
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "d2_log_loss_score"])
+def test_a_metric_of_probabilities_knows_the_class_that_is_lacking(scoring):
+    found = search(scoring=scoring, cv=[(TRAIN, VALID)]).fit(X, Y)
+    assert np.isfinite(found.best_score_)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_class_that_is_set_aside_alone_has_a_log_loss(seed):
+    y = OLD.copy()
+    y[seed] = "typo"
+    settings = {"certify": 0.9, "scoring": "neg_log_loss", "random_state": seed}
+    with pytest.warns(UserWarning, match="a class of one row"):
+        found = search("error <= 0.6", **settings).fit(X, y)
+    assert "typo" in found.classes_
+
+
+def test_of_one_class_all_is_certain():
+    fitted = HistGradientBoostingClassifier(max_iter=2).fit(X.head(50), np.full(50, "b"))
+    model = knowing_all(fitted, ["a", "b"])
+    assert (model.predict_proba(X) == [0.0, 1.0]).all()

@@ -54,7 +54,8 @@ class AllClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the probabilities of all classes, in their order."""
         known = self.estimator_.predict_proba(X)
         found = np.zeros((len(known), len(self.classes_)))
-        found[:, self._places()] = known
+        # Of one class some estimators have two columns, and all of it is certain.
+        found[:, self._places()] = known if len(self.estimator_.classes_) > 1 else 1.0
         return found
 
     @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]

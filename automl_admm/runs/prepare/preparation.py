@@ -63,11 +63,7 @@ from automl_admm.runs.prepare.known_order import in_known_order
 from automl_admm.runs.prepare.portfolio import Facts, Portfolio, choose_portfolio
 from automl_admm.runs.prepare.reused import Reused
 from automl_admm.runs.prepare.scoring_trial import check_scoring
-from automl_admm.runs.prepare.set_aside import (
-    Aside,
-    Question,
-    trial_rows,
-)
+from automl_admm.runs.prepare.set_aside import Aside, Question, trial_rows
 from automl_admm.runs.prepare.shared_work import Known, share_work
 from automl_admm.runs.prepare.starts import read_quick, read_starts
 from automl_admm.runs.prepare.suggestions import check_parts
@@ -293,7 +289,8 @@ def _others(y: Any, sensitive: Any, columns: RoleColumns) -> Mapping[str, str]:
 
 def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColumns) -> Known:
     """Check the settings, then the table; find the kinds of its columns and the grammar for it."""
-    roles, plugins = columns.read(), load_plugins(config.extra_plugins)
+    roles = columns.read(are_known=config.certify is not None)
+    plugins = load_plugins(config.extra_plugins)
     check_parts(config, plugins)
     plan = plan_search(config, plugins)
     check_executor(config, plugins)

@@ -13,6 +13,7 @@ import numpy as np
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError, Remedy
 from automl_admm.core.messages import say_error, say_value
 from automl_admm.execution.shared_state import unheard_warnings
+from automl_admm.pipelines.ensembles.all_classes import knowing_all
 from automl_admm.pipelines.metric_facts import target_of
 from automl_admm.pipelines.metric_trial import check_metric
 from automl_admm.pipelines.metrics import Metric, demand_weights
@@ -50,7 +51,8 @@ def check_scoring(work: PipelineWork, deadline: float | None = None) -> str | No
         dummy = DummyClassifier(strategy="prior") if is_class else DummyRegressor()
         train = TablePart(work.table, places)
         dummy.fit(train.y[:, None], train.labels())  # whose features do not matter
-        score = _tried(work, partial(score_of, work.metric, dummy, valid), deadline)
+        known = knowing_all(dummy, work.table.classes)
+        score = _tried(work, partial(score_of, work.metric, known, valid), deadline)
         if not math.isfinite(score) and _is_fault_of_metric(work, valid):
             raise ConfigurationError(
                 f"metric '{work.metric.name}' is {score} for a constant model on {len(valid.y)} "

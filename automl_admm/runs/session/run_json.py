@@ -25,7 +25,7 @@ from automl_admm.runs.options import OPTIONS
 from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.provenance import fingerprint, machine, sum_of_rows, versions
-from automl_admm.runs.saved_request import describe_request
+from automl_admm.runs.saved_request import describe_request, is_parted_as_before
 from automl_admm.runs.session.brought_parts import BROUGHT, brought_parts
 from automl_admm.runs.session.changes import hash_space
 from automl_admm.runs.session.written_limits import write_limit
@@ -88,6 +88,7 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
         "column_kinds": sorted(prepared.work.context.kinds),
         "has_gaps": prepared.work.context.has_gaps,
         "ordered_columns": list(map(str, prepared.work.context.ordered)),
+        "equal_chances": not is_parted_as_before(prepared.config),
         **prepared.answers.as_content(ANSWERS),
         "given_objects": {
             name: part.said
