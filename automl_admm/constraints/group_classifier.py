@@ -75,9 +75,9 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
     def groups_of(self, X: Any) -> Names:
         """The name of the group of every row."""
-        names = name_groups(X, self.columns)
         if self.exact_names:
-            return names
+            return name_groups(X, self.columns, known=tuple(self.thresholds))
+        names = name_groups(X, self.columns)
         earlier = name_groups(X, self.columns, are_exact=False)
         is_earlier = ~self._have_own(names) & self._have_own(earlier)
         found: Names = np.where(is_earlier, earlier, names)
@@ -111,16 +111,22 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         return tags
 
 
-def name_groups(X: Any, columns: Mapping[str, Sequence[float]], *, are_exact: bool = True) -> Names:
-    """Return the group name of every row of a frame with these columns."""
+def name_groups(
+    X: Any,
+    columns: Mapping[str, Sequence[float]],
+    *,
+    are_exact: bool = True,
+    known: tuple[str, ...] = (),
+) -> Names:
+    """Return the group name of every row of a frame with these columns, a `known` one if it is."""
     import pandas as pd
 
     # Limits name columns in text; a frame may have numbers as names, an array has none.
-    known = {str(name): name for name in getattr(X, "columns", ())}
+    labels = {str(name): name for name in getattr(X, "columns", ())}
     for name in columns:
-        if name not in known:
+        if name not in labels:
             hint = "Give a frame that has it, as the one it was fitted on."
             raise DataError(f"decisions are by the column '{name}', which X has not.", hint=hint)
-    frame = pd.DataFrame({name: X[known[name]] for name in columns})
+    frame = pd.DataFrame({name: X[labels[name]] for name in columns})
     parts = tuple(GroupColumn(name, tuple(cuts)) for name, cuts in columns.items())
-    return Grouping(parts, are_exact=are_exact)(frame)
+    return Grouping(parts, are_exact=are_exact, known=known)(frame)

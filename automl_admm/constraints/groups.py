@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from automl_admm.constraints.syntax import GroupColumn, say_cut
 from automl_admm.constraints.value_names import (
     BETWEEN,
+    find_known,
     join_names,
     name_value,
     plain_values,
@@ -35,19 +36,21 @@ class Grouping:
     Missing values are a group of their own, so that a limit protects these people, too. Groups with
     fewer than `least` rows to learn from are not compared. Different groups have different names if
     they `are_exact`; in earlier versions they were not, and their runs and models keep those names.
+    Of later rows, a number in a narrower float is in the group of `known` names that it was.
     """
 
     columns: tuple[GroupColumn, ...]
     least: int = 0
     are_exact: bool = True
+    known: tuple[str, ...] = ()
 
     def __call__(self, frame: Any) -> Names:
         """Return the group names of a frame with the columns."""
         name = _names if self.are_exact else _short_names
         parts = [name(frame[column.name], column) for column in self.columns]
-        if len(parts) == 1:
-            return parts[0]
-        return _joined(parts, join_names if self.are_exact else BETWEEN.join)
+        join = join_names if self.are_exact else BETWEEN.join
+        names = parts[0] if len(parts) == 1 else _joined(parts, join)
+        return _in_known_words(names, self.known) if self.known else names
 
 
 def _joined(parts: list[Names], join: Callable[[Iterable[str]], str]) -> Names:
@@ -63,6 +66,17 @@ def _joined(parts: list[Names], join: Callable[[Iterable[str]], str]) -> Names:
     words = [join(part[row] for part in parts) for row in first]
     names: Names = np.array(words, dtype=object)[places]
     return names
+
+
+def _in_known_words(names: Names, known: tuple[str, ...]) -> Names:
+    from pandas import factorize
+
+    places, distinct = factorize(names)
+    meant = find_known(distinct, known)
+    if not meant:
+        return names
+    words: Names = np.array([meant.get(name, name) for name in distinct], dtype=object)[places]
+    return words
 
 
 def _names(values: Any, column: GroupColumn) -> Names:

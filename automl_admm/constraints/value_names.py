@@ -6,6 +6,7 @@ A number and a text that are written alike have one name, as a file of text has 
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,6 +15,9 @@ import numpy as np
 MOST_EXACT = 2.0**53  # from here on floats skip whole numbers
 BETWEEN = ", "  # the parts of a name by several columns
 QUOTE = '"'
+# Beyond these, floats of 32 bits have fewer digits or none.
+LEAST_NARROW = float(np.finfo(np.float32).tiny)
+MOST_NARROW = float(np.finfo(np.float32).max)
 
 
 def name_value(value: Any) -> str:
@@ -62,6 +66,43 @@ def join_names(parts: Iterable[str]) -> str:
     return BETWEEN.join(
         _quoted(part) if BETWEEN in part or part.startswith(QUOTE) else part for part in parts
     )
+
+
+def find_known(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """Return the known name of each unknown one that is the same in floats of 32 bits.
+
+    A file may hold numbers so, and reading widens them: 1.1 becomes 1.100000023841858. Where
+    several known names are the same, none is meant.
+
+    >>> find_known(["1.100000023841858", "1.2000000476837158"], ["1.1", "2"])
+    {'1.100000023841858': '1.1'}
+    """
+    alike = defaultdict(list)
+    for name in known:
+        alike[_narrow_name(name)].append(name)
+    others = set(names).difference(known)
+    found = {name: alike.get(_narrow_name(name), []) for name in sorted(others)}
+    return {name: those[0] for name, those in found.items() if len(those) == 1}
+
+
+def _narrow_name(name: str) -> str:
+    return BETWEEN.join(map(_narrow_part, name.split(BETWEEN)))
+
+
+def _narrow_part(part: str) -> str:
+    """Return a number as a narrow float has it; texts such as 1.10 and whole numbers stay.
+
+    A whole number may be a code: its neighbours are others.
+    """
+    try:
+        number = float(part)
+    except ValueError:
+        return part
+    if not LEAST_NARROW <= abs(number) <= MOST_NARROW:
+        return part
+    narrow = np.float32(number)
+    is_number = part in (name_value(number), name_value(narrow))
+    return name_value(narrow) if is_number and not float(narrow).is_integer() else part
 
 
 def _quoted(name: str) -> str:

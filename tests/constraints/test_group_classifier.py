@@ -99,6 +99,21 @@ def test_a_group_that_is_almost_known_is_unknown() -> None:
     assert model.unknown_groups(near) == {"48.137158": 30}
 
 
+@pytest.mark.parametrize("given", ["float32", "widened"])
+def test_a_number_in_a_narrower_float_is_of_the_group_that_it_was(given: str) -> None:
+    numbers = X.assign(sex=np.resize([1.1, 0.123456789, 9.7], 60))
+    thresholds = {"1.1, f": 0.2, "0.123456789, f": 0.8, "9.7, f": 0.4}
+    columns = {"sex": (), "kind": ()}
+    wide = numbers.assign(kind="f")
+    model = classifier(thresholds=thresholds, columns=columns, exact_names=True).fit(wide, Y)
+    narrow = wide.astype({"sex": "float32"})
+    if given == "widened":
+        narrow = narrow.astype({"sex": float})
+    assert (model.groups_of(narrow) == model.groups_of(wide)).all()
+    assert (model.predict(narrow) == model.predict(wide)).all()
+    assert model.unknown_groups(narrow) == {}
+
+
 def test_it_keeps_the_conventions_of_scikit_learn() -> None:
     model = classifier(threshold=0.4)
     assert is_classifier(model)

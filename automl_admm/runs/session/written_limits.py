@@ -46,7 +46,10 @@ def with_its_groups(constraint: Constraint, item: Mapping[str, Any]) -> Constrai
         raise ValueError(f"it does not say where '{unknown}' was cut")
     if isinstance(groups, Grouping):
         are_exact = item.get("exact_names", False)
-        constraint = replace(constraint, groups=replace(groups, are_exact=are_exact))
+        names = (*item.get("groups", ()), *item.get("left_out", ()))
+        known = tuple(map(str, names)) if are_exact else ()
+        named = replace(groups, are_exact=are_exact, known=known)
+        constraint = replace(constraint, groups=named)
     return with_fitted(constraint, cuts, tuple(item.get("left_out", ())))
 
 
