@@ -161,10 +161,11 @@ def _groups(was: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) 
 
     Still older versions did not note them.
     """
+    before = {item["name"]: item for item in was}
     return [
         f"groups of {new['name']}: an earlier version named them otherwise"
-        for old, new in zip(was, now, strict=False)
-        if old["name"] == new["name"]
+        for new in now
+        if (old := before.get(new["name"])) is not None
         and old.get("exact_names", False) != new.get("exact_names", False)
         and {"groups"} <= {*old} & {*new}
         and old["groups"] != new["groups"]

@@ -79,6 +79,18 @@ def test_groups_that_an_earlier_version_named_otherwise_void_its_thresholds() ->
     assert find_changes(before, same) == Changes()
 
 
+@pytest.mark.parametrize("turned", [True, False])
+def test_they_are_found_beside_limits_that_came_or_stand_elsewhere(turned: bool) -> None:
+    before, now = limit(["0.333333", "0.5"]), limit(["0.3333333333333333", "0.5"], exact_names=True)
+    other = {"name": "fpr", "bound": 0.05, "at_least": False}
+    now["settings"]["limits"].insert(0, other)
+    if turned:
+        before["settings"]["limits"].append(other)
+    changes = find_changes(before, now)
+    assert changes.lines[0] == "groups of gap[site]: an earlier version named them otherwise"
+    assert changes.void
+
+
 def test_another_version_of_a_plugin_voids_what_it_measured() -> None:
     was = {"component 'a'": "dist 0.1", "component 'b'": "dist 0.1", "metric 'm'": "other 1"}
     now = {"component 'a'": "dist 0.2", "component 'b'": "dist 0.2", "metric 'm'": "other 1"}
