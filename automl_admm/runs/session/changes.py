@@ -64,6 +64,7 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
         _data(before["data"], now["data"])
         or _labels(before, now)
         or _columns_of_limits(before["data"], now["data"])
+        or _noise(before["data"], now["data"])
         or _splits(before, now)
         or _groups(before["settings"]["limits"], now["settings"]["limits"])
     )
@@ -138,6 +139,17 @@ def _columns_of_limits(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[s
     before, after = was.get("for_limits", {}), now.get("for_limits", {})
     names = [name for name in before if name in after and before[name] != after[name]]
     return [f"data: other values of {', '.join(names)}, which limits name"] if names else []
+
+
+def _noise(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Tell that limits on noise change other columns; a run without such limits notes none."""
+    before, after = was.get("spreads"), now.get("spreads")
+    if before is None or after is None or {*before} == {*after}:
+        return []
+    names = ", ".join(sorted({*before} ^ {*after}))
+    return [
+        f"data: noise of limits goes to other columns ({_shown(names)}), as of an older version"
+    ]
 
 
 def _splits(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

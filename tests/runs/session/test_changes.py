@@ -240,3 +240,16 @@ def test_other_values_in_a_column_for_limits_alone_are_other_data() -> None:
     assert found.void
     assert not find_changes(before, changed("data", for_limits={"age": "bb"})).lines
     assert not find_changes(BEFORE, before).lines, "older versions did not note them"
+
+
+def test_noise_in_other_columns_voids_what_was_measured() -> None:
+    """Earlier versions put noise into columns made of dates as well."""
+    before = changed("data", spreads={"a": 1.0, "day": 2.0})
+    now = changed("data", spreads={"a": 1.0})
+    found = find_changes(before, now)
+    told = "data: noise of limits goes to other columns ('day'), as of an older version"
+    assert found.lines == (told,)
+    assert found.void
+    assert find_changes(before, copy.deepcopy(before)) == Changes()
+    for one in (before, now):
+        assert find_changes(BEFORE, one) == find_changes(one, BEFORE) == Changes()
