@@ -207,7 +207,8 @@ def _of_parquet(
         schema = _settled(source, schema)
     first, place = 0, place_of(source, PARQUET)
     most = rows_at_a_time(len(schema.columns) + len(keep))
-    wholes = names_of_wholes(source).intersection(keep)
+    with readable(source, PARQUET):
+        wholes = names_of_wholes(source).intersection(keep)
     for frame in _batches(source, most, options):
         named = frame.set_axis(list(map(str, frame.columns)), axis=1).reset_index(drop=True)
         check_kept(list(named.columns), keep)
