@@ -119,7 +119,7 @@ def test_many_rows_of_each_class_are_parted_as_in_earlier_versions():
 
 
 def test_a_search_without_a_second_class_is_refused():
-    """A part that takes all rows but one takes the only row of a class, for some seed."""
+    """For some seeds the only row of a class is set aside: no such parts are returned."""
     y, told = np.repeat([0, 1], [3, 1]), set()
     for seed in range(20):
         with suppress(DataError):

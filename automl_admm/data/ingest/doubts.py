@@ -102,9 +102,9 @@ def _doubt_of_few_rows(y: Any) -> str | None:
     several = f"{len(alone)} classes of one row each, such as"
     many = "a class of one row," if len(alone) == 1 else several
     return (
-        f"the target{_named(y)} has {many} {say_value(alone[0])} ({share}): the search "
-        "learns from such rows where it parts rows by class, and scores leave them out: they are "
-        "too good for new rows like these; rows set aside for a certificate have their share"
+        f"the target{_named(y)} has {many} {say_value(alone[0])} ({share}): parts made by "
+        "class leave such rows out, so that scores are too good for new rows like them; rows set "
+        "aside for a certificate have their share"
     )
 
 
