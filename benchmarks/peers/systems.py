@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BOOST = "automl-admm-boost"
 OPTUNA = "automl-admm-optuna"
+SMAC = "automl-admm-smac"
 # This file stands in an environment until all its packages are installed.
 UNFINISHED = "unfinished"
 
@@ -47,6 +48,14 @@ OURS_OPTUNA = Environment(
     "ours-optuna",
     (*OURS_BOOST.requirements, "-e", str(ROOT / "plugins" / OPTUNA)),
 )
+OURS_SOLVERS = Environment(
+    "ours-solvers",
+    (
+        *OURS.requirements,
+        *("-e", str(ROOT / "plugins" / OPTUNA)),
+        *("-e", str(ROOT / "plugins" / SMAC)),
+    ),
+)
 # LightGBM comes with FLAML.
 FLAML = Environment("flaml", ("flaml[automl]==2.7.0",))
 AUTOGLUON = Environment(
@@ -68,6 +77,8 @@ SYSTEMS = {
         System("ours", OURS, "ours", "default"),
         System("ours-boost", OURS_BOOST, "ours", "boost"),
         System("ours-joint", OURS, "ours", "joint"),
+        System("ours-optuna", OURS_SOLVERS, "ours", "joint-optuna"),
+        System("ours-smac", OURS_SOLVERS, "ours", "joint-smac"),
         System("random", OURS, "ours", "random"),
         System("FLAML", FLAML, "flaml"),
         System("AutoGluon", AUTOGLUON, "autogluon", "medium_quality"),

@@ -1,7 +1,8 @@
 """This package's estimators, with nothing but the time, the metric, one worker and the seed.
 
 Variants: `default`; `boost`, the same with the plugin automl-admm-boost installed; `joint`, one
-TPE for structure and parameters together; `random`, random search over the same default space;
+TPE for structure and parameters together; `joint-optuna` and `joint-smac`, the same with Optuna's
+TPE and with SMAC; `random`, random search over the same default space;
 `optuna`, `ctpe`, `tpe` and `uniform`, Optuna's TPE with its constraints, our c-TPE, our TPE and
 random search, each of which proposes whole pipelines of the space of `boost`, where a task has a
 limit.
@@ -33,6 +34,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
     "boost": {},
     "joint": {"strategy": "joint", "theta_solver": "tpe"},
+    "joint-optuna": {"strategy": "joint", "theta_solver": "optuna"},
+    "joint-smac": {"strategy": "joint", "theta_solver": "smac"},
     "random": {"strategy": "joint", "theta_solver": "random"},
     "optuna": {"strategy": "joint", "theta_solver": "optuna"},
     "ctpe": {"strategy": "joint", "theta_solver": "ctpe"},
