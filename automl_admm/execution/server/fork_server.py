@@ -73,6 +73,8 @@ def main() -> None:
 
 def serve(instructions: Instructions) -> None:
     """Serve the parent of this process, until it hangs up or is gone."""
+    # A parent may have been started with its dead children ignored: then nobody's end is told.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     # First of all: a fork is only safe before there are threads.
     leave_watcher(Path(instructions.temporary))
     channel = Channel(socket.socket(fileno=instructions.socket))

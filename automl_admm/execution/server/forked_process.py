@@ -69,7 +69,10 @@ class ForkedProcess:
         """Return its exit code as `Popen` does; raise `TimeoutExpired` if it does not end."""
         until = None if timeout is None else time.monotonic() + timeout
         while self._code is None:
-            pid, status = os.waitpid(self.pid, 0 if until is None else os.WNOHANG)
+            try:
+                pid, status = os.waitpid(self.pid, 0 if until is None else os.WNOHANG)
+            except ChildProcessError:  # this program ignores its dead children
+                pid, status = self.pid, 0
             if pid:
                 self._code = os.waitstatus_to_exitcode(status)
             elif until is not None and time.monotonic() > until:
@@ -81,7 +84,8 @@ class ForkedProcess:
     def _signal(self, number: signal.Signals) -> None:
         # Until it is waited for, its number is nobody else's.
         if self._code is None:
-            os.kill(self.pid, number)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
 
 def fork_process(serve: Callable[[], None], surroundings: Surroundings) -> ForkedProcess:

@@ -15,6 +15,8 @@ if sys.platform != "linux":
     pytest.skip("other systems have no forked server", allow_module_level=True)
 
 LONGEST = 120.0
+# As a program that was started by one that does not wait for its children.
+DEAF = "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)"
 # Its own process: the tests' has threads, and signals of its own.
 PROGRAM = """
 import os, signal, sys, time
@@ -72,9 +74,10 @@ print("done")
 """
 
 
-def test_it_serves_like_a_program_of_its_own(tmp_path: Path) -> None:
+@pytest.mark.parametrize("before", ["", DEAF], ids=["as a rule", "deaf"])
+def test_it_serves_like_a_program_of_its_own(before: str, tmp_path: Path) -> None:
     run = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(tmp_path)],
+        [sys.executable, "-c", before + PROGRAM, str(tmp_path)],
         capture_output=True,
         text=True,
         timeout=LONGEST,
