@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+import shlex
 import signal
 from typing import Any
 
@@ -52,6 +53,16 @@ def say_value(value: object) -> str:
     """
     line = " ".join(_words.repr(value).split())
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
+
+
+def as_argument(path: object) -> str:
+    """Return a path as one word of a shell command; one with a leading dash is no option.
+
+    >>> as_argument("my run"), as_argument("-run")
+    ("'my run'", './-run')
+    """
+    text = str(path)
+    return shlex.quote(f"./{text}" if text.startswith("-") else text)
 
 
 def has_half_character(text: str) -> bool:

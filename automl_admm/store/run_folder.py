@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import NO_ROOM, ConfigurationError, DiskFullError, Remedy, StoreError
+from automl_admm.core.messages import as_argument
 from automl_admm.store.file_schemas import OF_RUN, RUN_ID, SCHEMAS, STORE_MANIFEST, STORE_RUN
 from automl_admm.store.json_content import read_content
 
@@ -155,7 +155,7 @@ class RunFolder:
         """Return what to do about files that a session has yet to write; None if it has ended."""
         if not self.settings.exists() or self.read(self.settings).get("state") != "running":
             return None
-        command = f"automl-admm resume {shlex.quote(str(self.path))}"
+        command = f"automl-admm resume {as_argument(self.path)}"
         return f"If it was killed, go on with: {command}"
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.messages import as_argument
 from automl_admm.pipelines.thresholds.path import moved_names
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.limit_conflicts import find_conflict, say_conflict, ways
@@ -50,4 +50,4 @@ def conflict_lines(found: Conflict | None, folder: str | None) -> Iterator[tuple
         more = f"; {left} other way{'s' if left > 1 else ''}" if left else ""
         yield "would be met", f"{', or '.join(shown)}{more}"
     if folder is not None:
-        yield "explain", f"automl-admm explain {shlex.quote(folder)} --limits"
+        yield "explain", f"automl-admm explain {as_argument(folder)} --limits"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,7 @@ from typing import Any
 from automl_admm.certify.walk.verdicts import Finding, name_outcome
 from automl_admm.cli.shared.conflict_lines import conflict_lines, conflict_of
 from automl_admm.cli.shared.screen import say
-from automl_admm.core.messages import say_count
+from automl_admm.core.messages import as_argument, say_count
 from automl_admm.core.run import Account, StopReason
 from automl_admm.data.reading.shares import read_share
 from automl_admm.pipelines.fit_results import say_interval
@@ -269,7 +268,7 @@ def _next_line(summary: Summary) -> str:
     if summary["untrusted_types"]:
         named = ", ".join(summary["untrusted_types"])
         return f"name {named} in the trusted_types of their component: predict refuses them so far"
-    return f"automl-admm predict {shlex.quote(summary['folder'])} NEW.csv -o predictions.csv"
+    return f"automl-admm predict {as_argument(summary['folder'])} NEW.csv -o predictions.csv"
 
 
 def _certificate_line(summary: Summary) -> str:
@@ -329,7 +328,7 @@ def _work_line(spent: Mapping[str, float]) -> str:
 
 def resume_command(folder: str) -> str:
     """Return the command to continue the run in a folder."""
-    return f"automl-admm resume {shlex.quote(folder)}"
+    return f"automl-admm resume {as_argument(folder)}"
 
 
 def _limit_line(item: dict[str, Any], only: str | None = None) -> str:

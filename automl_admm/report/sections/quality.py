@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from automl_admm.certify.bounds.rates import lower_rate, upper_rate
 from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.messages import as_argument
 from automl_admm.pipelines.fit_results import say_interval
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, block_of_code, name, tag, together
@@ -199,7 +199,7 @@ def _groups_table(found: Quality) -> Markup | None:
 def _way_to_the_rest(found: Quality) -> Markup | None:
     if not found.missing:
         return None
-    command = f"automl-admm report {shlex.quote(found.folder)} --data LABELLED.csv"
+    command = f"automl-admm report {as_argument(found.folder)} --data LABELLED.csv"
     return together(
         tag("h3", "What takes the data"),
         tag("p", "The folder of a run holds no data. Not here, therefore:"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm.core.messages import say_count
+from automl_admm.core.messages import as_argument, say_count
 from automl_admm.data.row_roles import NAMES
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, block_of_code, name, tag, together
@@ -119,7 +119,7 @@ def _words(option: Option, request: Mapping[str, Any]) -> list[str]:
 
 
 def _next_commands(view: RunView) -> Iterator[str]:
-    folder = shlex.quote(str(view.folder.path))
+    folder = as_argument(view.folder.path)
     if view.manifest is not None:
         yield f"automl-admm predict {folder} NEW.csv -o predictions.csv"
         yield f"automl-admm evaluate {folder} LABELLED.csv"

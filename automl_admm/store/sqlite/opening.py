@@ -6,14 +6,13 @@ A refused store is never changed: it is opened read-only for the check.
 from __future__ import annotations
 
 import secrets
-import shlex
 import sqlite3
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from automl_admm.core.errors import StoreError
-from automl_admm.core.messages import say_count
+from automl_admm.core.messages import as_argument, say_count
 from automl_admm.store.files import (
     Manifest,
     StoreFiles,
@@ -78,7 +77,7 @@ def compare(files: StoreFiles, facts: Facts, expected: Expected) -> None:
         found = say_count(facts.rows, "evaluation")
         raise damaged(files.store, f"it holds {found} of {expected.rows}")
     if may_lack_rows(files, expected):
-        log, folder = beside(files.store, "-wal").name, shlex.quote(str(files.store.parent))
+        log, folder = beside(files.store, "-wal").name, as_argument(files.store.parent)
         raise StoreError(
             f"'{files.store}' may lack evaluations: it was not closed, {log} is gone, and "
             f"{files.lock.name} does not say how many there were.",
