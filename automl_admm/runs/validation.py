@@ -10,6 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.messages import say_value
 from automl_admm.grammar.given_text import GrammarText
@@ -86,7 +88,8 @@ def check_column_costs(what: str, value: object) -> None:
 
 def check_number(what: str, value: object, unit: str = "") -> None:
     """Raise unless the value is a number; True and False are no numbers here."""
-    if isinstance(value, bool) or not isinstance(value, Real):
+    # NumPy counts a span of time among its whole numbers.
+    if isinstance(value, bool | np.timedelta64) or not isinstance(value, Real):
         of_unit = f" of {unit}" if unit else ""
         raise ConfigurationError(f"{what} must be a number{of_unit}, not {say_value(value)}.")
 
@@ -190,8 +193,6 @@ def seed_of(random_state: Any) -> int:
 
     Nothing is drawn from numpy's global generator: it belongs to the caller.
     """
-    import numpy as np
-
     if random_state is None:
         return int(np.random.default_rng().integers(2**31 - 1))
     if isinstance(random_state, int | np.integer):

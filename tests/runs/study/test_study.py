@@ -159,6 +159,7 @@ MISTAKES: dict[str, tuple[Callable[[Study, Trial], Any], str]] = {
     "loss is one of NumPy": (lambda s, t: s.tell(t, np.bool_(1), NO_LIMITS), "not True"),
     "loss is an array": (lambda s, t: s.tell(t, np.ones(1), NO_LIMITS), "must be a number"),
     "loss is a date": (lambda s, t: s.tell(t, np.array("2026-01-01", "M8"), NO_LIMITS), "not 2026"),
+    "loss is a time": (lambda s, t: s.tell(t, np.timedelta64(5, "ns"), NO_LIMITS), "not 5 nanosec"),
     "failed is an array": (lambda s, t: s.tell(t, failed=np.ones(2)), "True, a text or an"),
     "no loss": (lambda s, t: s.tell(t, limits=NO_LIMITS), "trial 1 has no loss"),
     "loss and failed": (lambda s, t: s.tell(t, 1.0, failed="x"), "has a loss and has failed"),
