@@ -190,7 +190,7 @@ def _search_and_conclude(
     standby = EarlyFallbacks() if _has_success(session) else fall_back(prepared, desk)
     desk = replace(desk, standby=standby)
     result = run_search(prepared.config, prepared.plan, prepared.problem, desk)
-    closing = close_after(result, prepared.config.deadline, desk.interrupts)
+    closing = close_after(result, prepared.config, desk.interrupts)
     with desk.ledger.charge(Account.SAVING):
         return _conclude(Ending(session, desk, result, closing, kept, ways, standby.ready))
 

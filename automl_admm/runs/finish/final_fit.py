@@ -346,7 +346,7 @@ class Press:
     def _twice(self, kind: TaskKind, arguments: Mapping[str, Any], grace: float) -> Finished:
         """Do a task, and once more if its process was lost by no fault of its own."""
         for _ in range(2):
-            limit = None if self.closing.deadline is None else self.closing.left + grace
+            limit = self.closing.limit_of_fit(grace)
             finished = self.do(self.dispatch.make(kind, arguments, limit, keep=True))
             if finished.status is not Status.LOST:
                 break

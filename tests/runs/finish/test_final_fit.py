@@ -101,6 +101,14 @@ def test_the_best_within_the_limits_is_fitted() -> None:
     assert executor.tasks[0].seconds is None
 
 
+def test_a_fit_that_hangs_is_ended_without_a_deadline_too() -> None:
+    executor, closing = Fitting({1.0}), Closing(None, longest=7.0)
+    both = (evaluation(1, 0.1, 1.0), evaluation(2, 0.2, 1.0))
+    refit, _ = refit_best(PROBLEM, both, Dispatcher(executor), expect, closing)
+    assert refit.evaluation.number == 2
+    assert [task.seconds for task in executor.tasks] == [7.0, 7.0]
+
+
 def test_if_it_cannot_be_fitted_the_next_best_is() -> None:
     executor = Fitting({1.0})
     refit, _ = refit_best(
