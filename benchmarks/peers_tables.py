@@ -32,6 +32,8 @@ OURS, BUDGET, GRACE = "ours-boost", 60.0, 2.0
 NAMES = {
     "ours": "this package without the boosters' plugin",
     "ours-joint": "our own joint TPE",
+    "ours-optuna": "Optuna's TPE",
+    "ours-smac": "SMAC",
     "random": "random search",
     "LightGBM": "a tuned LightGBM",
 }
