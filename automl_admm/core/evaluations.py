@@ -41,6 +41,11 @@ class Status(StrEnum):
     CANCELLED = "cancelled"
     LOST = "lost"
 
+    @property
+    def is_an_end(self) -> bool:
+        """False if the search did not let the evaluation end: it may be evaluated again."""
+        return self not in (Status.CANCELLED, Status.LOST)
+
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
@@ -65,6 +70,11 @@ class Evaluation:
     def ok(self) -> bool:
         """True if there is a loss to learn from."""
         return self.status is Status.SUCCESS
+
+    @property
+    def has_ended(self) -> bool:
+        """True if it has an end of its own, be it a failure."""
+        return self.status.is_an_end
 
     @property
     def ending(self) -> str:

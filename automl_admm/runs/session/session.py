@@ -31,7 +31,6 @@ from automl_admm.store.memory import MemoryStore
 from automl_admm.store.run_folder import SCRATCH, RunFolder, create_folder
 from automl_admm.store.sqlite.lock import read_holder
 from automl_admm.store.sqlite.log import SqliteStore
-from automl_admm.store.sqlite.rows import UNFINISHED
 
 logger = logging.getLogger(__name__)
 
@@ -146,7 +145,7 @@ def _past(known: Sequence[Evaluation], prepared: Preparation) -> Past:
 
     A repeated course has no place for evaluations that another run made: they are told at once.
     """
-    ended = tuple(evaluation for evaluation in known if evaluation.status not in UNFINISHED)
+    ended = tuple(evaluation for evaluation in known if evaluation.has_ended)
     is_own = not any(evaluation.is_reused for evaluation in ended)
     return Past(ended, prepared.config.is_repeatable and is_own)
 

@@ -93,7 +93,8 @@ def _of_folder(path: Path) -> Iterator[Observed]:
 
 def _of_evaluations(evaluations: Iterable[Evaluation], names: Sequence[str]) -> Iterator[Observed]:
     for one in evaluations:
-        if not one.is_whole:
+        # What the budget cut short has no result: the point is still to be evaluated.
+        if not one.is_whole or not one.has_ended:
             continue
         where, values = f"evaluation {one.number}", json.loads(one.text)
         if not one.ok:

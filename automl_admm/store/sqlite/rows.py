@@ -30,7 +30,7 @@ NUMBERS = frozenset({int, float})
 # The floats of a row that are no text; those in text keep a sign of their zero.
 SIGNED = ("loss", "seconds")
 # How an evaluation ends that the search did not let end: a later result takes its place.
-UNFINISHED = frozenset({Status.CANCELLED, Status.LOST})
+UNFINISHED = frozenset(status for status in Status if not status.is_an_end)
 
 
 class RowError(Exception):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,37 @@ def test_a_result_of_minimize_is_a_source() -> None:
     assert one.add_observations(result) == 5
     assert one.best is not None
     assert one.best.loss == result.loss
+
+
+SHAPES = SearchSpace((Choice("shape", ("round", "flat", "long")),))
+LOSSES = {"round": 3.0, "flat": 2.0, "long": 1.0}
+
+
+@pytest.mark.parametrize("is_folder", [False, True], ids=["result", "folder"])
+def test_an_evaluation_that_was_cut_short_is_no_result(is_folder: bool, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+
+    def hang(values: dict[str, Any]) -> float:
+        if values["shape"] == "long":
+            begun.touch()
+            time.sleep(60)
+        return LOSSES[values["shape"]]
+
+    cut_short = minimize(
+        hang,
+        SHAPES,
+        starts=[{"shape": "round"}, {"shape": "long"}],
+        executor="local",
+        cancel=begun.exists,
+        work_dir=tmp_path / "s",
+        **QUICK,
+    )
+    assert [one.status.value for one in cut_short.evaluations] == ["success", "cancelled"]
+    source = tmp_path / "s" if is_folder else cut_short
+    one = Study(SHAPES, warm_start=source, **QUICK)
+    assert [result.values for result in one.results] == [{"shape": "round"}]
+    found = minimize(lambda v: LOSSES[v["shape"]], SHAPES, warm_start=source, **QUICK)
+    assert found.best == {"shape": "long"}
 
 
 def test_an_optuna_study_is_a_source() -> None:
