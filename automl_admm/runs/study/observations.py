@@ -115,9 +115,12 @@ def _of_study(study: Any, box: PreparedBox) -> Iterator[Observed]:
     del box
     for one in study.results:
         where = f"trial {one.number}"
+        # A failure at a share of the cost is none of the whole, as a loss there is not its loss.
+        if one.fidelity != 1.0:
+            continue
         if one.failed is not None:
             yield Observed(where, one.values, failed=one.failed)
-        elif one.fidelity == 1.0:
+        else:
             yield Observed(where, one.values, one.loss, one.limits)
 
 

@@ -133,6 +133,22 @@ def test_an_evaluation_that_was_cut_short_is_no_result(is_folder: bool, tmp_path
     assert found.best == {"shape": "long"}
 
 
+def test_a_rough_answer_is_no_result_in_a_folder_and_in_an_object(tmp_path: Path) -> None:
+    options = QUICK | {"z_solver": "halving", "min_fidelity": 0.1}
+    with Study(SHAPES, work_dir=tmp_path / "s", **options) as rough:
+        trial = rough.ask()
+        while trial is not None and trial.fidelity == 1.0:
+            rough.tell(trial, LOSSES[trial.values["shape"]])
+            trial = rough.ask()
+        assert trial is not None
+        rough.tell(trial, failed="too few rows")
+        whole = [one.values for one in rough.results if one.fidelity == 1.0]
+        assert len(whole) < len(rough.results)
+        for source in (rough, tmp_path / "s"):
+            taken = Study(SHAPES, warm_start=source, **QUICK)
+            assert [one.values for one in taken.results] == whole
+
+
 def test_an_optuna_study_is_a_source() -> None:
     optuna = pytest.importorskip("optuna")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
