@@ -9,7 +9,9 @@ are missing otherwise are an error.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -65,19 +67,31 @@ class Journal:
         self._path = path
 
     def add(self, ask: Ask) -> None:
-        """Add a line, handed to the system before returning: a kill does not lose it."""
+        """Add a line, on the disk before returning: the store never has a trial that it has not."""
+        if self._path is not None:
+            _append(self._path, (json.dumps(_content(ask)) + "\n").encode())
         self.asks.append(ask)
-        if self._path is None:
-            return
-        try:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(_content(ask)) + "\n")
-        except OSError as problem:
-            if problem.errno in NO_ROOM:
-                message = f"no room left for '{self._path}'."
-                raise DiskFullError(message, hint="Free some and go on.") from problem
-            message = f"'{self._path}' cannot be written: {problem.strerror}."
-            raise StoreError(message) from problem
+
+
+def _append(path: Path, line: bytes) -> None:
+    """Write all of a line to the end of a file, or raise and leave the file as it was."""
+    try:
+        with path.open("ab", buffering=0) as file:
+            before = file.seek(0, os.SEEK_END)
+            try:
+                while line:
+                    line = line[file.write(line) :]
+                os.fsync(file.fileno())
+            except BaseException:
+                # The next line would be glued to a piece of this one.
+                with suppress(OSError):
+                    file.truncate(before)
+                raise
+    except OSError as problem:
+        if problem.errno in NO_ROOM:
+            message = f"no room left for '{path}'."
+            raise DiskFullError(message, hint="Free some and go on.") from problem
+        raise StoreError(f"'{path}' cannot be written: {problem.strerror}.") from problem
 
 
 def create_journal(path: Path) -> Journal:
@@ -105,7 +119,8 @@ def read_journal(path: Path, space: SearchSpace) -> Journal:
         raise lost(path, "it is missing") from None
     lines = content.split(b"\n")
     if lines[-1]:
-        path.write_bytes(content[: len(content) - len(lines[-1])])
+        # Not written anew: a full disk would take the lines before it.
+        os.truncate(path, len(content) - len(lines[-1]))
     numbered = enumerate(lines[:-1], start=1)
     return Journal(path, [_read(path, place, line, space) for place, line in numbered])
 
