@@ -18,6 +18,7 @@ from multiprocessing.connection import (
     answer_challenge,
     deliver_challenge,
 )
+from multiprocessing.reduction import ForkingPickler
 from typing import TYPE_CHECKING, Any, Self
 
 from automl_admm.core.admm_state import AdmmState
@@ -26,6 +27,8 @@ from automl_admm.core.messages import say_error, say_value
 from automl_admm.runs.study.trial import Trial, TrialResult
 
 if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
     from automl_admm.runs.study.study import Study
 
 METHODS = frozenset({"ask", "tell", "enqueue", "add_observations"})
@@ -110,10 +113,14 @@ class RemoteStudy:
 
     def __init__(self, address: Any, authkey: bytes | None) -> None:
         _demand_port(address)
+        self._address, self._authkey = address, _key(authkey)
+        self._connection, self._is_cut_off = self._connect(), False
+
+    def _connect(self) -> Connection:
         try:
-            self._connection = Client(address, authkey=_key(authkey))
+            return Client(self._address, authkey=self._authkey)
         except (OSError, EOFError, AuthenticationError, ValueError, TypeError) as problem:
-            message = f"no study answers at {say_value(address)}: {say_error(problem)}."
+            message = f"no study answers at {say_value(self._address)}: {say_error(problem)}."
             raise ConfigurationError(message, hint=LOST) from problem
 
     def ask(self, n: int | None = None) -> Any:
@@ -184,11 +191,12 @@ class RemoteStudy:
     def close(self) -> None:
         """Let go of the connection."""
         self._connection.close()
+        self._is_cut_off = False
 
     def _call(self, name: str, *given: Any, **named: Any) -> Any:
+        request = ForkingPickler.dumps((name, given, named))
         try:
-            self._connection.send((name, given, named))
-            is_answer, found = self._connection.recv()
+            is_answer, found = self._exchange(request)
         except (OSError, EOFError) as problem:
             message = f"the study does not answer: {say_error(problem)}."
             raise AutomlAdmmError(message, hint=LOST) from problem
@@ -196,6 +204,19 @@ class RemoteStudy:
             return found
         is_ours, message, hint = found
         raise (ConfigurationError if is_ours else AutomlAdmmError)(message, hint=hint)
+
+    def _exchange(self, request: ReadableBuffer) -> Any:
+        """Send a request and return its answer; connect anew if a call before was cut off."""
+        if self._is_cut_off:
+            self._connection, self._is_cut_off = self._connect(), False
+        try:
+            self._connection.send_bytes(request)
+            return self._connection.recv()
+        except BaseException:
+            # The answer that is still to come would be taken for that of the next request.
+            self._is_cut_off = not self._connection.closed
+            self._connection.close()
+            raise
 
 
 def _demand_port(address: Any) -> None:

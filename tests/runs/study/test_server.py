@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import socket
 import threading
+import time
 from multiprocessing.connection import Client
 from pathlib import Path
 from typing import Any
@@ -64,6 +66,42 @@ def test_the_other_side_has_the_same_methods_and_the_same_errors() -> None:
         with pytest.raises(ConfigurationError, match=r"no limit named 'siez'. Did you mean 'size'"):
             remote.tell(third, 0.5, {"siez": 2})
         remote.tell(third, 0.5, {"size": 2})
+
+
+def _raise(problem: BaseException) -> None:
+    raise problem
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt(), TimeoutError()], ids=type)
+def test_the_answer_to_an_interrupted_call_is_not_that_of_the_next_one(
+    problem: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, is_asked = Study(SPACE, **QUICK), threading.Event()
+    ask = study.ask
+    with study.serve() as server, Study.connect(server.address) as remote:
+        remote.tell(remote.ask(), 0.5)
+
+        def interrupted(_: None) -> Any:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+            assert is_asked.wait(10)
+            return ask(1)[0]
+
+        monkeypatch.setattr(study, "ask", interrupted)
+        before = signal.signal(signal.SIGUSR1, lambda *_: _raise(problem))
+        with pytest.raises((KeyboardInterrupt, AutomlAdmmError)):
+            remote.ask()
+        signal.signal(signal.SIGUSR1, before)
+        assert remote.best == study.best
+        is_asked.set()
+        assert remote.results == study.results
+        while not study.pending:
+            time.sleep(0.01)
+        # As after the death of a worker, its trial is still to be told.
+        assert remote.pending == study.pending
+        remote.close()
+        for _ in range(2):  # no call connects anew what its user has closed
+            with pytest.raises(AutomlAdmmError, match="the study does not answer"):
+                remote.ask()
 
 
 def test_nothing_but_the_study_is_reached_from_outside() -> None:
