@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from automl_admm.core.errors import ConfigurationError, InvalidOutcome, UnknownNameError
 from automl_admm.core.limits import Limit
@@ -17,7 +17,7 @@ from automl_admm.core.protocols import Store
 from automl_admm.core.results import EvaluationResult
 from automl_admm.core.returned_evidence import as_number
 from automl_admm.core.run import RunResult
-from automl_admm.core.space import Candidate, SearchSpace
+from automl_admm.core.space import Candidate, Choice, SearchSpace, Value
 from automl_admm.core.structure.pipeline_space import content_hash, keyed
 from automl_admm.execution.task_folders import temporary_folder
 from automl_admm.plugins.loading import Plugins, load_plugins
@@ -122,7 +122,7 @@ def prepare_black_box(
     check_cheap(cheap, [limit.name for limit in found])
     problem = SearchProblem(
         space,
-        lambda candidate: content_hash(keyed(_text(space, candidate), candidate)),
+        partial(_key, _with_places(space)),
         starts=(default_start(space),),
         limits=found,
         cheap={name: partial(_measure_values, space, cheap[name]) for name in cheap},
@@ -224,6 +224,26 @@ def _measure_values(
 
 def _text(space: SearchSpace, candidate: Candidate) -> str:
     return json.dumps(space.values(candidate), sort_keys=True, default=str)
+
+
+def _key(space: SearchSpace, candidate: Candidate) -> str:
+    return content_hash(keyed(_text(space, candidate), candidate))
+
+
+def _with_places(space: SearchSpace) -> SearchSpace:
+    """Return the space with the place of each value that is an object: two may have one text."""
+    decisions = (
+        replace(one, values=_places(one.values)) if isinstance(one, Choice) else one
+        for one in space.decisions
+    )
+    parameters = (replace(one, values=_places(one.values)) for one in space.parameters)
+    return SearchSpace(tuple(decisions), tuple(parameters))
+
+
+def _places(values: Sequence[Any]) -> tuple[Any, ...]:
+    # Those that a folder keeps stay: its keys are made of them.
+    pairs = enumerate(values)
+    return tuple(one if type(one) in get_args(Value) else {"place": place} for place, one in pairs)
 
 
 def _number(value: Any) -> float:
