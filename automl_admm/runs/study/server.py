@@ -7,6 +7,8 @@ both sides have proven that they know the same key.
 
 from __future__ import annotations
 
+import os
+import pickle
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -89,15 +91,13 @@ def _answer_all(study: Study, connection: Connection, authkey: bytes) -> None:
         deliver_challenge(connection, authkey)
         answer_challenge(connection, authkey)
         while True:
-            connection.send(_answer(study, connection.recv()))
+            connection.send(_answer(study, connection.recv_bytes()))
 
 
-def _answer(
-    study: Study, request: tuple[str, Sequence[Any], Mapping[str, Any]]
-) -> tuple[bool, Any]:
+def _answer(study: Study, request: bytes) -> tuple[bool, Any]:
     """Return True and the answer, or False and the kind, the message and the hint of an error."""
-    name, given, named = request
     try:
+        name, given, named = _read(request)
         if name in METHODS:
             return True, getattr(study, name)(*given, **named)
         return True, getattr(study, PROPERTIES[name])
@@ -108,13 +108,28 @@ def _answer(
         return False, (False, f"{say_error(error)}.", None)
 
 
+def _read(request: bytes) -> tuple[str, Sequence[Any], Mapping[str, Any]]:
+    try:
+        name, given, named = pickle.loads(request)  # noqa: S301 - of one who knows the key
+    except Exception as problem:
+        raise ConfigurationError(
+            f"the process with the study cannot read the call: {say_error(problem)}.",
+            hint="Give what it can import.",
+        ) from problem
+    return name, given, named
+
+
 class RemoteStudy:
-    """A study in another process, for `ask` and `tell`; use it in one thread at a time."""
+    """A study in another process, for `ask` and `tell`; use it in one thread at a time.
+
+    A fork of this process has a connection of its own: of one, each would read the other's answers.
+    """
 
     def __init__(self, address: Any, authkey: bytes | None) -> None:
         _demand_port(address)
         self._address, self._authkey = address, _key(authkey)
         self._connection, self._is_cut_off = self._connect(), False
+        self._process = os.getpid()
 
     def _connect(self) -> Connection:
         try:
@@ -194,7 +209,13 @@ class RemoteStudy:
         self._is_cut_off = False
 
     def _call(self, name: str, *given: Any, **named: Any) -> Any:
-        request = ForkingPickler.dumps((name, given, named))
+        try:
+            request = ForkingPickler.dumps((name, given, named))
+        except Exception as problem:
+            message = (
+                f"the call cannot be sent to the process with the study: {say_error(problem)}."
+            )
+            raise ConfigurationError(message, hint="Give what can be pickled.") from problem
         try:
             is_answer, found = self._exchange(request)
         except (OSError, EOFError) as problem:
@@ -206,9 +227,11 @@ class RemoteStudy:
         raise (ConfigurationError if is_ours else AutomlAdmmError)(message, hint=hint)
 
     def _exchange(self, request: ReadableBuffer) -> Any:
-        """Send a request and return its answer; connect anew if a call before was cut off."""
-        if self._is_cut_off:
+        """Send a request and return its answer; connect anew after a fork, or a call cut off."""
+        is_forked = self._process != os.getpid() and not self._connection.closed
+        if self._is_cut_off or is_forked:
             self._connection, self._is_cut_off = self._connect(), False
+            self._process = os.getpid()
         try:
             self._connection.send_bytes(request)
             return self._connection.recv()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from multiprocessing.connection import Client
@@ -102,6 +105,65 @@ def test_the_answer_to_an_interrupted_call_is_not_that_of_the_next_one(
         for _ in range(2):  # no call connects anew what its user has closed
             with pytest.raises(AutomlAdmmError, match="the study does not answer"):
                 remote.ask()
+
+
+FORKED = """
+import multiprocessing, os
+from automl_admm import Parameter, SearchSpace, Study
+space = SearchSpace((), (Parameter("x", 0.0, 1.0),))
+study = Study(space, max_evaluations=40, theta_solver="random", z_solver="random", random_state=0)
+server = study.serve()
+
+def work(remote):
+    for trial in remote:
+        remote.tell(trial, trial.values["x"])
+
+def lead():
+    remote = Study.connect(server.address)
+    fork = multiprocessing.get_context("fork")
+    workers = [fork.Process(target=work, args=(remote,)) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    work(remote)
+    for worker in workers:
+        worker.join()
+    os._exit(sum(worker.exitcode for worker in workers))
+
+pid = os.fork()
+if pid == 0:
+    lead()
+assert os.waitpid(pid, 0)[1] == 0
+assert len(study.results) == 40 and study.pending == (), (len(study.results), study.pending)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_forked_workers_read_their_own_answers() -> None:
+    # Its own process: the tests' has threads, which a fork would cut off.
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKED], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+
+
+class Stranger:
+    """A class of the worker alone: the process with the study has no such module."""
+
+    def __reduce__(self) -> Any:
+        return (__import__, ("no_such_module",))
+
+
+def test_a_call_that_cannot_be_sent_or_read_is_told_in_one_line(capfd: Any) -> None:
+    study = Study(SPACE, **QUICK)
+    with study.serve() as server, Study.connect(server.address) as remote:
+        trial = remote.ask()
+        with pytest.raises(ConfigurationError, match="cannot read the call: ModuleNotFound"):
+            remote.tell(trial, Stranger())
+        with pytest.raises(ConfigurationError, match="cannot be sent to the process"):
+            remote.tell(trial, lambda: 1.0)
+        remote.tell(trial, 0.5)
+        assert len(remote.results) == 1
+    assert capfd.readouterr() == ("", "")
 
 
 def test_nothing_but_the_study_is_reached_from_outside() -> None:
