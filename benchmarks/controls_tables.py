@@ -7,6 +7,7 @@ All runs of the file are of one commit. To renew the page put other runs into th
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -36,10 +37,16 @@ def runs() -> tuple[Record, ...]:
 
 def splits() -> list[dict[str, Record]]:
     """Return the splits that all systems have done, each with their records."""
+    return done_by(SYSTEMS, runs())
+
+
+def done_by(systems: Sequence[str], records: Iterable[Record]) -> list[dict[str, Record]]:
+    """Return the splits that some systems have all done, each with their records."""
     found: dict[tuple[str, int], dict[str, Record]] = {}
-    for run in runs():
-        found.setdefault((run["set"], run["seed"]), {})[run["system"]] = run
-    return [one for one in found.values() if len(one) == len(SYSTEMS)]
+    for run in records:
+        if run["system"] in systems:
+            found.setdefault((run["set"], run["seed"]), {})[run["system"]] = run
+    return [one for one in found.values() if len(one) == len(systems)]
 
 
 def blocks() -> list[Block]:
@@ -100,7 +107,7 @@ def tables() -> str:
     scores = (tell_scores(records, SYSTEMS, metric) for metric in ("auc", "log_loss", "r2"))
     parts = (
         tell_ranks(splits(), SYSTEMS),
-        _signs(),
+        tell_signs({rival: against(rival) for rival in SYSTEMS if rival != OURS}),
         tell_costs(records, SYSTEMS),
         *scores,
         tell_anytime(records, SYSTEMS, BUDGET),
@@ -108,9 +115,8 @@ def tables() -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _signs() -> str:
+def tell_signs(found: dict[str, Paired]) -> str:
     """Return the sign test of each pair, corrected by Holm for their number."""
-    found = {rival: against(rival) for rival in SYSTEMS if rival != OURS}
     told = corrected({rival: pair.p for rival, pair in found.items()})
     rows = [[rival, str(pair), f"{told[rival]:.2g}"] for rival, pair in found.items()]
     head = ["ours against", "wins/losses/ties", "p (Holm)"]

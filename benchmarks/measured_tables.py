@@ -12,6 +12,7 @@ import certified_rivals_tables
 import claims
 import controls_tables
 import frames_table
+import live_solvers_tables
 import peers_300_tables
 import peers_limits_tables
 import peers_tables
@@ -260,6 +261,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "controls": controls_tables.tables,
     "controls-protocol": controls_tables.protocol,
     "controls-short": controls_tables.short,
+    "controls-solvers": live_solvers_tables.tables,
     "evaluation-rate": rate_table,
     "faults-short": faults_short,
     "frames": frames_table.table,
