@@ -26,6 +26,7 @@ from automl_admm.api.parameters import (
 from automl_admm.api.reports import Reports, end_lines
 from automl_admm.api.taking_in import (
     Given,
+    earlier_model,
     kept_frame,
     named_as,
     prepare_given,
@@ -100,12 +101,12 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         """Search for the best pipeline within the limits, and fit it on all of X and y."""
         roles = (sample_weight, groups, time)
         config, taken = take_in(self._config(monotonic()), X, y, sensitive_features, *roles)
-        rows, target = self._validated(taken.rows, taken.target)
-        schema = schema_of_rows(rows)
-        given = replace(taken, rows=rows, target=named_as(target, y, taken))
-        with started_early(config.executor, config.n_jobs) as server, default_outputs():
-            outcome = self._run(replace(config, server=server), given)
-        self.__dict__.pop("best_pipeline_", None)  # what raises now leaves no earlier model
+        with earlier_model(self):
+            rows, target = self._validated(taken.rows, taken.target)
+            schema = schema_of_rows(rows)
+            given = replace(taken, rows=rows, target=named_as(target, y, taken))
+            with started_early(config.executor, config.n_jobs) as server, default_outputs():
+                outcome = self._run(replace(config, server=server), given)
         if self.on_infeasible == "raise":
             demand_evaluated(outcome)
             demand_certified(outcome)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -41,6 +43,8 @@ from automl_admm.runs.reuse import reuse_runs
 TO_CALLER = 4
 # The arguments of `fit` beside X.
 BESIDE = ("y", "sensitive_features", *NAMES.values())
+# What scikit-learn's check of a table remembers of the columns of `fit`.
+OF_COLUMNS = ("feature_names_in_", "n_features_in_")
 
 
 @dataclass(frozen=True)
@@ -130,3 +134,21 @@ def named_as(target: Any, y: Any, given: Given) -> Any:
 def kept_frame(given: Any, checked: Any) -> Any:
     """Return a frame as the user gave it, anything else as scikit-learn made it."""
     return given if hasattr(given, "iloc") else checked
+
+
+@contextmanager
+def earlier_model(estimator: Any) -> Iterator[None]:
+    """Keep an earlier model with its columns if a new search raises; drop it at the end of one.
+
+    Rows in the columns of a refused table would be taken for rows of the earlier model.
+    """
+    state = vars(estimator)
+    before = {name: state[name] for name in OF_COLUMNS if name in state}
+    try:
+        yield
+    except BaseException:
+        for name in OF_COLUMNS:
+            state.pop(name, None)
+        state.update(before)
+        raise
+    state.pop("best_pipeline_", None)  # what raises later, for limits, leaves no earlier model

@@ -204,6 +204,8 @@ def follow(X: Any, schema: Schema, ingest: Ingest | None = None) -> Any:
     ):
         return X
     names = [column.name for column in schema.columns]
+    if is_frame and schema.is_named and list(X.columns) != names:
+        X = X[names]  # by position they would be taken for each other
     frame = X.set_axis(names, axis=1) if is_frame else pd.DataFrame(X, columns=names)
     with_gaps = with_gaps_by_texts(frame if is_frame else inferred_columns(frame), schema)
     conformed = conform(with_gaps, schema)

@@ -95,6 +95,11 @@ def test_columns_named_by_numbers_are_put_in_order_or_refused():
             put_in_order(frame.set_axis(names, axis=1), schema)
 
 
+def test_columns_in_another_order_are_taken_by_their_names() -> None:
+    schema = schema_of_rows(FRAME)
+    pd.testing.assert_frame_equal(follow(FRAME[FRAME.columns[::-1]], schema), FRAME)
+
+
 def test_a_frame_without_columns_is_refused() -> None:
     for given in (FRAME[[]], pd.DataFrame()):
         with pytest.raises(DataError, match=r"^the rows have no columns\. Give a frame"):
