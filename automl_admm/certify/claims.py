@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from automl_admm.certify.certificate import Certificate
 from automl_admm.certify.walk.verdicts import Finding
+from automl_admm.core.percentages import percent_of_confidence, percent_of_risk
 
 # Numbers are the same within a share of them, or within so much.
 SAME = (1e-6, 1e-9)
@@ -130,7 +131,7 @@ def explain(certificate: Certificate) -> str:
     lines.append(
         f"This is look {certificate.look} at these rows{last}; all looks at them together, each at "
         "this confidence or a higher one, are wrong with probability at most "
-        f"{_percent(certificate.whole_risk)}, as far as they were counted."
+        f"{percent_of_risk(certificate.whole_risk)}, as far as they were counted."
     )
     return "\n".join(lines)
 
@@ -157,9 +158,9 @@ def explain_fresh(
     if tested is not None:
         lines.append(explain_drawn(tested))
     lines.append(
-        f"This is one look at these rows, at {_percent(1.0 - risk)}. Looks at fresh rows are not "
-        "counted: if you test other models on them, or other rows until some pass, the chance to "
-        "be wrong adds up."
+        f"This is one look at these rows, at {percent_of_confidence(1.0 - risk)}. Looks at fresh "
+        "rows are not counted: if you test other models on them, or other rows until some pass, "
+        "the chance to be wrong adds up."
     )
     return "\n".join(lines)
 
@@ -180,9 +181,5 @@ def claim(finding: Finding, risk: float) -> str:
     note = f" The bound is approximate: {finding.method}." if finding.is_approximate else ""
     return (
         f"{finding.limit}: if this did not truly hold for this model, a certificate would have "
-        f"been issued with probability {chance} {_percent(risk)}, for {where}.{note}"
+        f"been issued with probability {chance} {percent_of_risk(risk)}, for {where}.{note}"
     )
-
-
-def _percent(risk: float) -> str:
-    return f"{100 * risk:.3g} %"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from automl_admm.core.messages import say_value
+from automl_admm.core.percentages import percent
 
 # The key in the manifest of a model.
 TRAINED_GAPS = "gaps"
@@ -93,7 +94,7 @@ class NewGaps:
 
     def _line(self, name: str) -> str:
         before = self.trained[name]["empty"]
-        usual = f"{100 * before / self.trained_rows:.2g} % were" if before else "none was"
+        usual = f"{percent(before / self.trained_rows)} were" if before else "none was"
         return (
             f"{self.counts[name]} of {self.rows} cells of column "
             f"{say_value(self.trained[name]['of'])} are empty, and {usual} in training: the model "

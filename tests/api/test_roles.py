@@ -176,7 +176,7 @@ def test_a_kept_run_with_roles_goes_on_and_finds_a_change(tmp_path):
 def test_classes_rarer_than_folds_are_learned_and_scored(scoring, cv):
     labels = np.where(X[:, 0] > 0, "a", "b")
     labels[:2], labels[2] = "c", "d"
-    with pytest.warns(UserWarning, match=r"a class of one row, 'd' \(0.62 % of the rows\)"):
+    with pytest.warns(UserWarning, match=r"a class of one row, 'd' \(0.625 % of the rows\)"):
         found = search(scoring=scoring, cv=cv, max_evaluations=1).fit(X, labels)
     assert np.isfinite(found.best_score_)
     assert list(found.classes_) == ["a", "b", "c", "d"]

@@ -60,6 +60,19 @@ def test_limits_are_certified_and_verified(run: Any, credit: Path, tmp_path: Pat
     assert "with probability at most 2.5 %" in again.out
 
 
+def test_a_high_confidence_is_never_told_as_certainty(run: Any, credit: Path) -> None:
+    limits = ("--constraint", "size_mb <= 50", "--certify", "0.9999", "--last-look")
+    done = run("fit", credit, "--target", "bad", *limits, *SEARCH)
+    assert done.code == 0, done.err
+    assert "set aside to certify the limits at 99.99 %" in done.err
+    assert run("report", "out", "-o", "page.html").code == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "99.99 % confidence" in page
+    assert "CERTIFIED at 99.99 %" in run("compare", "out", "out").out
+    for said in (done.err, page):
+        assert "at 100 %" not in said
+
+
 def test_a_last_look_spends_the_whole_risk_and_ends_the_looks(
     run: Any, credit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

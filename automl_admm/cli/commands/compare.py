@@ -16,7 +16,7 @@ from automl_admm.progress.visible_text import in_a_line
 from automl_admm.report.comparing.comparison import Comparison, Difference, compare
 from automl_admm.report.comparing.run_facts import LimitResult, Outcome, RunFacts, read_facts
 from automl_admm.report.content import as_plain
-from automl_admm.report.document.numbers import NONE, duration, plain, score, share
+from automl_admm.report.document.numbers import NONE, confidence, duration, plain, score
 
 LONGEST_DIGEST = 12
 Row = tuple[str, ...]
@@ -131,7 +131,7 @@ def _mark(is_held: bool | None) -> str:  # noqa: FBT001 - it is a fact
 def _certificate(one: Outcome) -> str:
     if one.is_certified is None:
         return NONE
-    return f"{'CERTIFIED' if one.is_certified else 'NOT CERTIFIED'} at {share(one.confidence)}"
+    return f"{'CERTIFIED' if one.is_certified else 'NOT CERTIFIED'} at {confidence(one.confidence)}"
 
 
 def _counted(one: Outcome) -> str:

@@ -11,6 +11,7 @@ import click
 from automl_admm.cli.shared.limits_explained import hand_on_csv, hand_on_json, print_limits
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.text_table import print_facts, print_side_by_side
+from automl_admm.core.percentages import percent
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.report.content import as_plain
 from automl_admm.report.document.numbers import NONE, duration, plain, score, signed
@@ -82,7 +83,7 @@ def _facts(found: Explained) -> Iterator[Fact]:
     if found.shipped_with is not None:
         yield "model", f"{found.shipped_with}; the values here are means over folds"
     if found.fidelity < 1:
-        yield "rows", f"trained on {100 * found.fidelity:.3g} % of the rows"
+        yield "rows", f"trained on {percent(found.fidelity)} of the rows"
     yield "seconds", _seconds(found.seconds)
     if found.seconds.steps:
         parts = (f"{name} {duration(spent)}" for name, spent in found.seconds.steps.items())

@@ -19,6 +19,7 @@ from automl_admm.cli.shared.run_options import (
 )
 from automl_admm.cli.shared.screen import cells, grid, hand_on, plain_console, say
 from automl_admm.core.messages import say_count
+from automl_admm.core.percentages import percent
 from automl_admm.data.ingest.answers import PLAIN, decide_answers, read_target, tell_answers
 from automl_admm.data.ingest.asking import TARGET, check_asked, refuse_kind_of_others
 from automl_admm.data.ingest.doubts import doubts_of_header, find_doubts, task_of
@@ -84,6 +85,6 @@ def command(data: Path, target: str | None, *, as_json: bool, **options: Any) ->
 def _show(columns: Sequence[ColumnFacts]) -> None:
     table = grid("column", "kind", "missing", "distinct", "note")
     for one in columns:
-        missing = f"{100 * one.missing:.3g} %" if one.missing else ""
+        missing = percent(one.missing) if one.missing else ""
         table.add_row(*cells((one.name, one.kind, missing, one.distinct, one.note)))
     plain_console().print(table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from automl_admm.constraints.fitted_groups import say_fitted
+from automl_admm.core.percentages import percent_of_confidence, percent_of_risk
 from automl_admm.runs.finish.certified_ensemble import may_be_certified
 from automl_admm.runs.options import FLAGS, FOLDS
 from automl_admm.runs.prepare.blind_metric import CURE, note_blind_metric
@@ -40,9 +41,10 @@ def _announce_proof(prepared: Preparation) -> Iterator[str]:
         yield "a certificate of these limits is of one pipeline: no ensemble ships"
     look = question.next_look(aside.risk)
     which = f"look {look.number} at these data{', the last' if look.is_last else ''}"
-    told = f"; {which}, at {_percent(look.risk)} of risk"
+    told = f"; {which}, at {percent_of_risk(look.risk)} of risk"
+    sure = percent_of_confidence(aside.confidence)
     yield (
-        f"{question.count} rows set aside to certify the limits at {_percent(aside.confidence)}"
+        f"{question.count} rows set aside to certify the limits at {sure}"
         f"{told if look.number > 1 or look.is_last else ''}"
     )
     own = [str(c.limit) for c in prepared.constraints if c.limit.confidence is not None]
@@ -60,7 +62,3 @@ def _announce_proof(prepared: Preparation) -> Iterator[str]:
         if aim.bound != constraint.limit.bound:
             yield f"to have room for the proof the search aims at {aim} for {constraint.limit}"
     yield from (f"warning: {shortfall}" for shortfall in aside.shortfalls)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"

@@ -15,6 +15,7 @@ from automl_admm.certify.walk.verdicts import Finding, name_outcome
 from automl_admm.cli.shared.conflict_lines import conflict_lines, conflict_of
 from automl_admm.cli.shared.screen import say
 from automl_admm.core.messages import as_argument, say_count
+from automl_admm.core.percentages import percent
 from automl_admm.core.run import Account, StopReason
 from automl_admm.data.reading.shares import read_share
 from automl_admm.pipelines.fit_results import say_interval
@@ -187,9 +188,7 @@ def print_summary(summary: Summary) -> None:
     lines.append(("validation", f"{metric} {summary['validation_score']:.4f}{_default(summary)}"))
     lines += _held_out(summary)
     if summary["share_read"] < 1.0:
-        lines.append(
-            ("read", f"{100 * summary['share_read']:.3g} % of the file, in the time given")
-        )
+        lines.append(("read", f"{percent(summary['share_read'])} of the file, in the time given"))
     if summary["rows_taken"] is not None:
         taken, _, rows = summary["rows_taken"].partition("/")
         lines.append(("rows", f"{taken} of {rows}, in the time given"))

@@ -8,6 +8,7 @@ from typing import Any
 
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
+from automl_admm.core.percentages import percent
 from automl_admm.data.columns import LEAST_ROWS_A_CLASS, MOST_CLASSES, infer_task
 from automl_admm.data.ingest.forms.number import recognise_number
 from automl_admm.data.ingest.records import Facts
@@ -98,7 +99,7 @@ def _doubt_of_few_rows(y: Any) -> str | None:
     alone = list(counts.index[counts == 1])
     if not alone:
         return None
-    share = f"{100 * len(alone) / len(y):.2g} % of the rows"
+    share = f"{percent(len(alone) / len(y))} of the rows"
     several = f"{len(alone)} classes of one row each, such as"
     many = "a class of one row," if len(alone) == 1 else several
     return (

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from automl_admm.core.errors import DataError, StoreError
+from automl_admm.core.percentages import percent
 from automl_admm.data.reading.pieces import Piece
 from automl_admm.data.reading.streams import is_stream
 
@@ -51,8 +52,8 @@ class Share:
             read = sum(end - begin for begin, end in self.pieces)
             return f"the first {read / MEGABYTE:.3g} MB were read: the budget is too short for more"
         if self.reach < NEARLY_ALL:  # there was not even the time to see where rows end
-            place = f"from the first {100 * self.reach:.3g} % of it"
-        part = f"{100 * self.part:.3g} % of the file were read, {place}"
+            place = f"from the first {percent(self.reach)} of it"
+        part = f"{percent(self.part)} of the file were read, {place}"
         return f"{part}: the budget is too short to read and search all of it"
 
     @property

@@ -61,7 +61,7 @@ def _verdict(certificate: Certificate) -> Markup:
         said = "NOT CERTIFIED: at least one limit may not be claimed to hold on new rows."
         return tag("p", said, class_="verdict bad")
     outcome = name_outcome([one.is_approximate for one in certificate.findings])
-    sure = numbers.share(1.0 - certificate.whole_risk)
+    sure = numbers.confidence(1.0 - certificate.whole_risk)
     look = "fair" if certificate.is_approximate else "good"
     said = f"{outcome}, at {sure} confidence over {LOOKS_COUNTED}"
     return tag("p", said, class_=f"verdict {look}")
@@ -89,7 +89,7 @@ def _test(one: Finding, risk: float) -> tuple[Part, ...]:
         name(counted or numbers.NONE),
         numbers.plain(one.value),
         numbers.plain(one.bound),
-        numbers.share(risk if one.risk is None else one.risk),
+        numbers.risk(risk if one.risk is None else one.risk),
     )
 
 
@@ -101,7 +101,7 @@ def _frame(view: RunView, certificate: Certificate) -> Markup:
         [
             ("Rows", f"{certificate.rows} set aside before the search{tested}"),
             ("Look at these data", f"{certificate.look}{last}"),
-            ("Risk of all looks", f"{numbers.share(certificate.whole_risk)}; {OTHER_LOOKS}"),
+            ("Risk of all looks", f"{numbers.risk(certificate.whole_risk)}; {OTHER_LOOKS}"),
             ("Place in the order of the tests", place),
             ("Tested", numbers.moment(certificate.time) if certificate.time else None),
             ("Price", None if certificate.price is None else str(certificate.price)),

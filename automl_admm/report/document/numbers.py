@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime
 
+from automl_admm.core.percentages import percent, percent_of_confidence, percent_of_risk
+
 NONE = "–"
 
 
@@ -42,20 +44,42 @@ def signed(value: float | None) -> str:
 
 
 def share(part: float | None) -> str:
-    """Return a share in percent.
+    """Return a share in percent; only the whole is 100 %.
 
-    >>> share(0.25)
-    '25 %'
+    >>> share(0.25), share(0.9995), share(None)
+    ('25 %', '99.95 %', '–')
     """
-    return NONE if part is None or math.isnan(part) else f"{100 * part:.3g} %"
+    return NONE if part is None or math.isnan(part) else percent(part)
+
+
+def confidence(part: float | None) -> str:
+    """Return a confidence in percent, rounded down.
+
+    >>> confidence(0.95), confidence(0.9999)
+    ('95 %', '99.99 %')
+    """
+    return NONE if part is None or math.isnan(part) else percent_of_confidence(part)
+
+
+def risk(part: float | None) -> str:
+    """Return a chance of an error in percent, rounded up.
+
+    >>> risk(0.003125)
+    '0.3125 %'
+    """
+    return NONE if part is None or math.isnan(part) else percent_of_risk(part)
 
 
 def rough_share(part: float) -> str:
     """Return a share of something long in percent, roughly.
 
-    >>> rough_share(0.00377), rough_share(0.8)
-    ('0.4 %', '80 %')
+    >>> rough_share(0.00377), rough_share(0.8), rough_share(0.0001), rough_share(0.999)
+    ('0.4 %', '80 %', '< 0.1 %', '99.9 %')
     """
+    if 0 < part < 0.0005:
+        return "< 0.1 %"
+    if 0.995 <= part < 1:
+        return percent(part)
     return f"{100 * part:.{0 if part >= 0.0995 else 1}f} %"
 
 

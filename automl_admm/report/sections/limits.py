@@ -217,7 +217,7 @@ def _certificate(found: Limits) -> Markup:
             "Search with --certify 0.95 for a proof."
         )
         if found.confidence_asked is not None:
-            asked = numbers.share(found.confidence_asked)
+            asked = numbers.confidence(found.confidence_asked)
             reason = f"A certificate at {asked} was asked for, and nothing has been tested so far."
             if found.is_certified is False:
                 why = found.untested or "the folder holds no certificate of this model"
@@ -226,8 +226,8 @@ def _certificate(found: Limits) -> Markup:
     frame = facts(
         [
             ("Outcome", "CERTIFIED" if found.is_certified else "NOT CERTIFIED"),
-            ("Confidence", f"{numbers.share(found.confidence)} over {LOOKS_COUNTED}"),
-            ("This look", f"{found.look}, at {numbers.share(found.risk_of_look)} of risk"),
+            ("Confidence", f"{numbers.confidence(found.confidence)} over {LOOKS_COUNTED}"),
+            ("This look", f"{found.look}, at {numbers.risk(found.risk_of_look)} of risk"),
             ("Rows", _rows(found)),
             ("Tested", found.time),
             ("Price", _said_price(found.certificate_price)),

@@ -169,7 +169,7 @@ def _proof(view: RunView) -> str:
     limits = "the limit holds" if count == 1 else f"all {count} limits hold"
     approximate = ", by a bound that is approximate," if found.is_approximate else ""
     rows = found.rows if found.tested is None else found.tested
-    confidence = numbers.share(1.0 - found.whole_risk)
+    confidence = numbers.confidence(1.0 - found.whole_risk)
     seen = "nothing had seen"
     if found.look > 1:
         seen = (

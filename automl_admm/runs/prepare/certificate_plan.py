@@ -14,6 +14,7 @@ from automl_admm.constraints.dry_run import TrialRows
 from automl_admm.constraints.expected_evidence import imagine, imagine_one_class
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.limits import Limit
+from automl_admm.core.percentages import percent_of_risk
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.foreign_calls import in_time
 from automl_admm.plugins.loading import is_of_others
@@ -71,7 +72,7 @@ def at_next_look(
         if (beyond := _measured_in_time(find, config)) is not None:
             raise ConfigurationError(
                 f"there can be no certificate in look {look.number} at these data, with "
-                f"{100 * look.risk:.3g} % of risk: {beyond}",
+                f"{percent_of_risk(look.risk)} of risk: {beyond}",
                 hint=Remedy(
                     "Leave out the limit or {certify}, certify on other data, or take the nearest "
                     "model with {on_infeasible='closest'}."

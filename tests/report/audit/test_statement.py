@@ -19,8 +19,8 @@ from automl_admm.core.errors import StoreError
 from automl_admm.report.audit.exporting import write_audit
 from automl_admm.report.audit.page import draw
 from automl_admm.report.audit.statement import canonical, check_statement, make_statement
+from automl_admm.report.document import numbers
 from automl_admm.report.document.frame import POLICY
-from automl_admm.report.document.numbers import share
 from automl_admm.report.view import RunView, read_view
 from automl_admm.report.writing import make_report
 from automl_admm.runs.saved.saved_run import read_saved_run
@@ -54,10 +54,10 @@ def test_two_exports_of_a_run_are_equal_byte_by_byte(run: Path, statement: Path)
 def test_the_page_says_which_looks_its_risk_is_of(run: Path, statement: Path) -> None:
     page = statement.with_name("certificate.html").read_text()
     risk = read_certificate(run / "certificate.json").whole_risk
-    assert f"{share(risk)}; a look at a lower confidence adds its own risk" in page
+    assert f"{numbers.risk(risk)}; a look at a lower confidence adds its own risk" in page
     looks = "over all looks at these data, each at this confidence or a higher one"
-    assert f"{share(1.0 - risk)} confidence {looks}" in page
-    assert f"{share(1.0 - risk)} {looks}" in make_report(run).page.decode()
+    assert f"{numbers.confidence(1.0 - risk)} confidence {looks}" in page
+    assert f"{numbers.confidence(1.0 - risk)} {looks}" in make_report(run).page.decode()
 
 
 def test_a_statement_holds_in_another_process_and_place(run: Path, statement: Path) -> None:
