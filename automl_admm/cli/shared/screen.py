@@ -7,6 +7,7 @@ They are shown as `\x1b` and the like, in tables, progress, errors and warnings 
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import sys
@@ -24,6 +25,7 @@ from automl_admm.progress.console import PlainConsole
 from automl_admm.progress.visible_text import in_a_line, visible
 
 LEAST_ROOM = 30
+UTF_8 = "utf-8"
 DISK_FULL = 8
 HUNG_UP = 129
 NO_READER = 141
@@ -60,7 +62,8 @@ def _between_words(line: str, room: int) -> str:
 
 def hand_on(text: str) -> None:
     """Print data for another program, exactly; a terminal is shown them as messages are."""
-    sys.stdout.write(text)
+    stream = sys.stdout
+    getattr(stream, "hand_on", stream.write)(text)
 
 
 def cells(values: Iterable[object]) -> list[Text]:
@@ -94,6 +97,16 @@ class Screen:
         """Write a text of anybody's."""
         return self.put(text if self._is_raw else visible(text))
 
+    def hand_on(self, text: str) -> None:
+        """Write data: in UTF-8, as into a file, unless they go to a terminal."""
+        encoding = getattr(self.stream, "encoding", None) or UTF_8
+        if not self._is_raw or self._is_closed or codecs.lookup(encoding).name == UTF_8:
+            self.write(text)
+            return
+        with self._told():
+            self.stream.flush()
+            self.stream.buffer.write(text.encode(UTF_8, "backslashreplace"))
+
     def put(self, text: str) -> int:
         """Write a text as it is.
 
@@ -101,7 +114,7 @@ class Screen:
         """
         if self._is_closed and self._is_result:
             raise OutputError(OSError(errno.EBADF, "it is closed"))
-        encoding = getattr(self.stream, "encoding", None) or "utf-8"
+        encoding = getattr(self.stream, "encoding", None) or UTF_8
         with self._told():
             self.stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
         return len(text)

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 from program import run_program, start_program
 
-from automl_admm.cli.shared.screen import say
+from automl_admm.cli.shared.screen import Screen, say
 from automl_admm.progress.visible_text import visible
 
 HOSTILE = "a\x1b]0;owned\x07\x1b[2J[housing][/x]\u202egro\x9b"
@@ -125,6 +125,30 @@ def test_data_for_another_program_are_exact(hostile: Path, run: Any) -> None:
         run("store", "export", hostile / "run", "--format", "jsonl").out.split("\n")[0]
     )
     assert any(HOSTILE in name for name in first["constraints"])
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-16", "utf-8"])
+def test_data_are_in_utf_8_whatever_the_encoding_of_the_stream(encoding: str) -> None:
+    bytes_of = io.BytesIO()
+    screen = Screen(io.TextIOWrapper(bytes_of, encoding), is_result=True)
+    for line in ("čáp\n", "≤\n"):
+        screen.hand_on(line)
+    screen.flush()
+    assert bytes_of.getvalue().decode("utf-8") == "čáp\n≤\n"
+
+
+def test_predictions_on_a_stream_of_another_encoding_are_those_of_a_file(hostile: Path) -> None:
+    """Labels and kept columns go to the next program unchanged."""
+    frame = pd.read_csv(hostile / "data.csv").assign(id="čáp")
+    frame.to_csv(hostile / "named.csv", index=False)
+    asked = ("predict", "run", "named.csv", "--keep", "id")
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    given = {"cwd": hostile, "env": environment}
+    printed = run_program(*asked, **given, text=False, stdout=subprocess.PIPE)
+    assert printed.returncode == 0
+    assert run_program(*asked, "-o", "named_out.csv", **given).returncode == 0
+    assert printed.stdout == (hostile / "named_out.csv").read_bytes()
+    assert "čáp".encode() in printed.stdout
 
 
 @pytest.mark.fault(
