@@ -28,7 +28,7 @@ from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.core.limits import Limit
 from automl_admm.report.pipeline_text import components_of
 from automl_admm.report.sections import convergence, importance, pareto, tried
-from automl_admm.report.sections.convergence import Convergence, Incumbent, Point
+from automl_admm.report.sections.convergence import Convergence, Point, best_so_far
 from automl_admm.report.sections.pareto import Front
 from automl_admm.runs.finish.limit_prices import price_limits
 
@@ -63,7 +63,7 @@ def draw_convergence(history: History, ax: Any = None, by: str = "evaluation") -
     return ax
 
 
-def _across(points: Iterable[Point | Incumbent], by: str) -> tuple[list[float], list[float]]:
+def _across(points: Iterable[Point], by: str) -> tuple[list[float], list[float]]:
     pairs = [(getattr(one, CLOCKS[by]), one.score) for one in points if one.score is not None]
     return [x for x, _ in pairs], [y for _, y in pairs]
 
@@ -71,12 +71,13 @@ def _across(points: Iterable[Point | Incumbent], by: str) -> tuple[list[float], 
 def _draw_incumbents(ax: Any, found: Convergence, by: str) -> None:
     """Draw the lines of the best, which hold to the end."""
     end = max((getattr(one, CLOCKS[by]) for one in found.points), default=0)
-    lines = {"best so far": (found.incumbents, BEST, "-")}
+    whole = [one for one in found.points if not one.is_partial]
+    lines = {"best so far": ([one for one in whole if one.is_feasible], BEST, "-")}
     if found.has_limits:
-        lines = {"best of all": (found.incumbents_of_any, OUTSIDE, ":"), **lines}
-    for label, (incumbents, colour, style) in lines.items():
-        x, y = _across(incumbents, by)
-        points = list(zip([*x, end], [*y, *y[-1:]], strict=False))
+        lines = {"best of all": (whole, OUTSIDE, ":"), **lines}
+    for label, (some, colour, style) in lines.items():
+        # With several workers evaluations do not end in the order of their numbers.
+        points = best_so_far(zip(*_across(some, by), strict=True), end)
         draw_steps(ax, points, label=label, where="post", color=colour, lw=1.2, ls=style)
 
 

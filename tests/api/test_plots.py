@@ -151,6 +151,21 @@ def test_convergence_has_the_numbers_of_the_report(
     assert any_best == [(one[key], one["score"]) for one in found["incumbents_of_any"]]
 
 
+@pytest.mark.parametrize("by", ["evaluation", "time"])
+def test_the_best_so_far_goes_forward_where_evaluations_overtake_each_other(by: str) -> None:
+    ended = {1: (30.0, 0.2), 2: (10.0, 0.4), 3: (20.0, 0.3), 4: (15.0, 0.35)}
+    evaluations = [
+        an_evaluation(number, loss=loss, details={"ended": end}, constraints=())
+        for number, (end, loss) in ended.items()
+    ]
+    model = Shipped("x", None, is_shipped=True, is_feasible=True, validation_score=None)
+    history = History(Searched(tuple(evaluations), (), "roc_auc", 1.0), model)
+    found = line(draw_convergence(history, by=by), "best so far")
+    assert [x for x, _ in found] == sorted(x for x, _ in found)
+    assert [y for _, y in found] == sorted(y for _, y in found)
+    assert found[-1][1] == pytest.approx(0.8)
+
+
 def test_an_axis_of_another_name_is_refused(searched: AutoMLClassifier) -> None:
     with pytest.raises(UnknownNameError, match="evaluation"):
         searched.plot_convergence(by="evaluations")

@@ -185,10 +185,10 @@ def _chart(found: Convergence, axis: str, *, is_by_time: bool) -> Chart:
             ),
             Layer("dots", "outside", at(p for p in whole if not p.is_feasible), labels[1]),
             Layer("dots", "inside", at(inside), labels[0]),
-            Layer("steps", "any", _way(at(whole), end), "best of all")
+            Layer("steps", "any", best_so_far(at(whole), end), "best of all")
             if found.has_limits
             else Layer("steps", "any", ()),
-            Layer("steps", "best", _way(at(inside), end), "best so far"),
+            Layer("steps", "best", best_so_far(at(inside), end), "best so far"),
             Layer("crosses", "failed", at(p for p in found.points if p.score is None), "no result"),
         ),
         marks_x=found.pauses if is_by_time else (),
@@ -197,8 +197,8 @@ def _chart(found: Convergence, axis: str, *, is_by_time: bool) -> Chart:
     )
 
 
-def _way(points: Iterable[tuple[float, float]], end: float) -> list[tuple[float, float]]:
-    """Return the corners of the best so far, which holds to the end."""
+def best_so_far(points: Iterable[tuple[float, float]], end: float) -> list[tuple[float, float]]:
+    """Return the corners of the best so far in the order of the axis; the last holds to the end."""
     ways: list[tuple[float, float]] = []
     for across, score in sorted(points):
         if not ways or score > ways[-1][1]:
