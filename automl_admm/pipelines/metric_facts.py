@@ -82,6 +82,13 @@ def sees_scores_alone(scorer: Any) -> bool:
     return response is not None and response != "predict"
 
 
+def looks_at_scores(name: str) -> bool:
+    """Return True for a metric of scikit-learn's that never looks at decisions."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    return name in get_scorer_names() and sees_scores_alone(get_scorer(name))
+
+
 def target_of(scorer: Any) -> str:
     """Return the kind of target that a scorer is for, as in `MetricFacts`."""
     module = getattr(_function(scorer), "__module__", "") or ""

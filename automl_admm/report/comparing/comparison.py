@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from automl_admm.data.row_roles import NAMES
-from automl_admm.report.comparing.run_facts import RunFacts
+from automl_admm.pipelines.metric_facts import looks_at_scores
+from automl_admm.report.comparing.run_facts import LimitResult, RunFacts
 from automl_admm.report.pipeline_differences import ParameterValues, SideBySide, put_side_by_side
+from automl_admm.runs.session.metric_code import UNKNOWN
 
 # Without them equal, two scores are numbers of different quantities.
 DEFINING = ("metric", "positive", *NAMES)
@@ -85,10 +87,36 @@ def _reasons(runs: Sequence[RunFacts]) -> Iterator[str]:
         values = [one.settings.get(name) for one in runs]
         if not _all_equal(values):
             yield f"the scores are measured otherwise, {name}: {_listed(values)}"
+    yield from _of_own_metrics(runs)
+    yield from _of_undecided(runs)
     if not _all_equal([one.data["fingerprint"] for one in runs]):
         yield f"the runs searched on other rows{_same_file(runs)}"
     elif not _all_equal([one.data["held_out_fingerprint"] for one in runs]):
         yield "other rows were held out"
+
+
+def _of_own_metrics(runs: Sequence[RunFacts]) -> Iterator[str]:
+    """Yield a line where metrics of one's own share a name, and are not known to be the same."""
+    codes = [one.settings.get("metric_code") for one in runs]
+    is_same = _all_equal([one.settings.get("metric") for one in runs])
+    if is_same and (not _all_equal(codes) or UNKNOWN in codes):
+        yield (
+            f"the metric '{runs[0].settings['metric']}' was given as an object of Python, and "
+            "nothing tells that it was the same one"
+        )
+
+
+def _of_undecided(runs: Sequence[RunFacts]) -> Iterator[str]:
+    """Yield a line where runs may leave other shares of rows undecided, and the metric sees it."""
+    found = [[one.limit for one in run.result.limits if _is_on_undecided(one)] for run in runs]
+    metrics = {str(run.settings.get("metric")) for run in runs}
+    if not _all_equal(found) and not all(map(looks_at_scores, metrics)):
+        told = _listed([", ".join(one) or None for one in found])
+        yield f"the scores are of decided rows, and runs may leave others undecided: {told}"
+
+
+def _is_on_undecided(one: LimitResult) -> bool:
+    return one.limit.split()[0] == "abstain"
 
 
 def _same_file(runs: Sequence[RunFacts]) -> str:

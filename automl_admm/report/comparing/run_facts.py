@@ -13,6 +13,7 @@ from automl_admm.pipelines.thresholds.by_group import NAMES
 from automl_admm.report.sections import verdict
 from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView, read_view
+from automl_admm.runs.session.metric_code import UNKNOWN
 
 # Options that stand in the resolved settings under another name, and facts that are no settings.
 ELSEWHERE = frozenset(
@@ -106,7 +107,16 @@ def _settings(view: RunView) -> dict[str, Any]:
     asked = {name: value for name, value in request.items() if name not in ELSEWHERE}
     known = {name: value for name, value in view.settings.items() if name not in APART}
     limits = ", ".join(map(str, view.limits)) or "none"
-    return {**asked, **known, "limits": limits}
+    return {**asked, **known, "limits": limits, **_own_metric(view.content)}
+
+
+def _own_metric(content: Mapping[str, Any]) -> dict[str, str]:
+    """Return the digest of a metric given as an object; older versions noted none."""
+    request = content.get("request") or {}
+    objects = (*request.get("only_python", ()), *(content.get("given_objects") or {}))
+    if "scoring" not in objects:
+        return {}
+    return {"metric_code": str(content.get("metric_code") or UNKNOWN)}
 
 
 def _data(view: RunView) -> dict[str, Any]:

@@ -79,6 +79,37 @@ def test_scores_of_other_quantities_are_not_comparable(
     assert any(told in line for line in found.warnings)
 
 
+OWN = {"source": None, "looks": None, "extra_plugins": [], "only_python": ["scoring"]}
+
+
+@pytest.mark.parametrize(
+    ("codes", "is_comparable"),
+    [(("a", "a"), True), (("a", "b"), False), (("unknown",) * 2, False), ((None, None), False)],
+)
+def test_metrics_of_ones_own_are_the_same_by_their_code(
+    tmp_path: Path, codes: tuple[str | None, str | None], is_comparable: bool
+) -> None:
+    runs = [
+        read_facts(a_run(tmp_path / str(place), request=OWN, metric_code=code))
+        for place, code in enumerate(codes)
+    ]
+    found = compare(runs)
+    assert found.is_comparable is is_comparable
+    assert any("object of Python" in line for line in found.warnings) is not is_comparable
+
+
+@pytest.mark.parametrize(("metric", "is_comparable"), [("accuracy", False), ("roc_auc", True)])
+def test_scores_of_decided_rows_are_not_those_of_all(
+    tmp_path: Path, metric: str, is_comparable: bool
+) -> None:
+    abstain = {"name": "abstain", "bound": 0.1, "at_least": False}
+    first = a_run(tmp_path / "a", {"metric": metric})
+    second = a_run(tmp_path / "b", {"metric": metric, "limits": [abstain]})
+    found = compare([read_facts(first), read_facts(second)])
+    assert found.is_comparable is is_comparable
+    assert any("none, abstain <= 0.1" in line for line in found.warnings) is not is_comparable
+
+
 def test_scores_on_other_rows_are_not_comparable(tmp_path: Path) -> None:
     other = {"rows": 10, "columns": 2, "sha256": "2" * 64, "held_out_sha256": None}
     found = compared(tmp_path, data=other)
