@@ -8,7 +8,7 @@ import numpy as np
 
 from automl_admm.core.protocols import ThetaSolver
 from automl_admm.core.ranking import best_of
-from automl_admm.core.space import Candidate
+from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.core.subproblems import Quadratic, ThetaSubproblem
 from automl_admm.search.joint.conditional import ConditionalSpace
 from automl_admm.search.joint.one_hot import RelaxedSpace
@@ -32,6 +32,9 @@ from automl_admm.search.starts import beginning, draw_candidate, evaluate_starts
 JOINT_PATIENCE = Patience(repeats=8, refused=512)
 # After this many draws without a new candidate the space counts as used up.
 MOST_MISSED = 512
+# A continuous axis is never used up: where all else is known, it may just be drawn seldom. The
+# bound is for keys that tell few of its candidates apart.
+MOST_KNOWN = 1 << 15
 
 
 def joint(
@@ -46,10 +49,12 @@ def joint(
     then cheaper than the best, the solver begins anew, with all observations at new prices.
     """
     book = Book.of(problem)
+    # A session that begins anew needs other seeds, or it would repeat the draws of earlier ones.
+    session = [len(book.keys)] if book.keys else []
     yield from evaluate_starts(problem, book)
     make = RelaxedSpace if view == "one-hot" else ConditionalSpace
     review = Review.of(book, problem.limits)
-    rng = np.random.default_rng(derive_seed(problem.seed, "untried"))
+    rng = np.random.default_rng(derive_seed(problem.seed, "untried", *session))
     # The driver alone stops a joint search.
     endless = Allowance(None, None, problem.clock)
     # The starting points are not charged to the solver's budget.
@@ -108,9 +113,20 @@ def _draw_untried(
     problem: SearchProblem, book: Book, rng: np.random.Generator
 ) -> tuple[str, Candidate] | None:
     """Draw a new candidate not excluded by a limit, with its key; None after too many misses."""
-    for _ in range(MOST_MISSED):
+    known = refused = 0
+    most_known = MOST_KNOWN if _is_endless(problem.space) else MOST_MISSED
+    while known < most_known and refused < MOST_MISSED:
         candidate = draw_candidate(problem.space, rng)
         key = problem.key(candidate)
-        if key not in book.keys and key not in book.pending and book.refuse(key, candidate) is None:
+        if key in book.keys or key in book.pending:
+            known += 1
+        elif book.refuse(key, candidate) is None:
             return key, candidate
+        else:
+            refused += 1
     return None
+
+
+def _is_endless(space: SearchSpace) -> bool:
+    """Return True if a parameter of the space is continuous, and not a single number."""
+    return any(not one.is_integer and one.low < one.high for one in space.parameters)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.limits import Limit
-from automl_admm.core.space import Array, Candidate, Choice, Parameter, SearchSpace
+from automl_admm.core.space import Array, Candidate, Choice, Condition, Parameter, SearchSpace
 from automl_admm.core.subproblems import AtFidelity, Observation, ThetaSubproblem
 from automl_admm.search.joint.joint_search import joint
-from automl_admm.search.protocol import Proposal, SearchProblem
-from automl_admm.search.starts import default_start
+from automl_admm.search.protocol import Proposal, SearchProblem, derive_seed
+from automl_admm.search.starts import default_start, draw_candidate
 
 SPACE = SearchSpace((Choice("kind", ("a", "b", "c")),))
 
@@ -113,3 +114,68 @@ def test_where_the_penalty_changes_the_rest_of_the_search_begins_at_the_best() -
     left = [problem.evaluations or 0 for problem in solver.begun]
     assert left == sorted(left, reverse=True)
     assert len({problem.seed for problem in solver.begun}) == len(solver.begun)
+
+
+class Silent:
+    """Asks for nothing, so that every candidate is a draw."""
+
+    def begin(self, subproblem: ThetaSubproblem) -> None:
+        pass
+
+    def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
+        return []
+
+    def tell(self, observations: Sequence[Observation[Array]]) -> None:
+        pass
+
+
+def success(space: SearchSpace, candidate: Candidate) -> Evaluation:
+    return Evaluation(0, repr(space.values(candidate)), candidate, Status.SUCCESS, 1.0)
+
+
+def draw_all(space: SearchSpace, known: Sequence[Evaluation], count: int) -> list[Evaluation]:
+    """Return the first evaluations of a session that begins with known ones."""
+    starts = (default_start(space),)
+    problem = SearchProblem(space, lambda c: success(space, c).key, starts, known=tuple(known))
+    search, found = joint(problem, Silent()), list[Evaluation]()
+    with suppress(StopIteration):
+        event = next(search)
+        while isinstance(event, Proposal) and len(found) < count:
+            found.append(success(space, event.candidate))
+            event = search.send(found[-1:])
+    return found
+
+
+def test_a_session_that_begins_anew_draws_other_candidates_than_the_first() -> None:
+    """With the seed of the first it drew all of these again, and gave an endless space up."""
+    first = draw_all(LINE, (), 600)
+    again = draw_all(LINE, first, 5)
+    assert len(again) == 5
+    assert {one.key for one in again}.isdisjoint(one.key for one in first)
+
+
+def test_a_fresh_session_draws_as_ever() -> None:
+    """Runs to be made again hold these draws."""
+    rng = np.random.default_rng(derive_seed(0, "untried"))
+    _, *drawn = draw_all(LINE, (), 4)
+    assert [one.candidate for one in drawn] == [draw_candidate(LINE, rng) for _ in drawn]
+
+
+def test_the_rare_part_of_an_endless_space_is_drawn_at_last() -> None:
+    """One draw of 4 096 has an axis, all others are known."""
+    names = tuple(map(str, range(64)))
+    last = names[-1]
+    inner = Choice("inner", names, when=Condition("outer", (last,)))
+    rare = Parameter("x", 0, 1, when=Condition("inner", (last,)))
+    space = SearchSpace((Choice("outer", names), inner), (rare,))
+    picks = [{"outer": name} for name in names[:-1]]
+    picks += [{"outer": last, "inner": name} for name in names[:-1]]
+    known = [space.candidate(space.complete(pick), space.default_theta()) for pick in picks]
+    found = draw_all(space, [success(space, one) for one in known], 3)
+    assert [one.candidate.selection.get("inner") for one in found] == [last] * 3
+
+
+def test_a_finite_space_is_used_up() -> None:
+    """An axis of a single number is no endless one."""
+    space = SearchSpace(SPACE.decisions, (Parameter("x", 2, 2),))
+    assert len(draw_all(space, (), 9)) == 3
