@@ -182,6 +182,14 @@ def test_too_much_memory_is_memout(limited, method):
     assert finish(limited, method).status is Status.MEMOUT
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="who shares a page is not told here")
+@pytest.mark.parametrize(("blocks", "status"), [(1, Status.SUCCESS), (3, Status.MEMOUT)])
+def test_what_is_shared_with_own_forks_counts_once(limited, blocks, status):
+    """Written before a fork, a page is in the USS of neither process."""
+    finished = finish(limited, "share_with_forks", blocks=blocks)
+    assert finished.status is status, finished
+
+
 SHARED = Path("/dev/shm")  # noqa: S108 - only looked at, but for one file with a name of its own
 
 

@@ -122,6 +122,18 @@ class Faulty:
         code = "b = bytearray(800_000_000); import time; time.sleep(3600)"
         subprocess.run([sys.executable, "-c", code], check=True)
 
+    def share_with_forks(self, folder: Path, blocks: int) -> dict[str, Any]:
+        """Write blocks of 200 MB, and leave each to two forks that only sleep."""
+        held, helpers = [], []
+        for _ in range(blocks):
+            held.append(b"x" * (200 * MEGABYTES))
+            helpers += [_fork_sleeper() for _ in range(2)]
+            time.sleep(1.5)  # a look at such a tree is taken each second
+        for pid in helpers:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        return {"size": sum(map(len, held))}
+
     def fill_memfd(self, folder: Path) -> None:
         self._fill(os.memfd_create("faulty"))
 
@@ -297,6 +309,14 @@ class Faulty:
 def _sleep_on(array: Any, mark: str) -> None:
     Path(mark).touch()
     time.sleep(3600)
+
+
+def _fork_sleeper() -> int:
+    pid = os.fork()
+    if pid == 0:
+        time.sleep(3600)
+        os._exit(0)
+    return pid
 
 
 def _daemonise(pids: Path, then: Callable[[Path], None]) -> None:

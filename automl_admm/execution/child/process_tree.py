@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import signal
 import sys
 import time
@@ -22,6 +23,8 @@ SET_DEATH_SIGNAL = 1
 SET_CHILD_SUBREAPER = 36
 CONTAINER_MEMORY = Path("/sys/fs/cgroup/memory.max")
 SHARED_OUT = 0.9  # the rest is for the run itself and the system
+# The sizes in /proc/PID/smaps_rollup, in units of 1,024 bytes.
+ROLLED_UP = re.compile(r"^(\w+): +(\d+) kB$", re.MULTILINE)
 C_LIBRARY = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
@@ -138,10 +141,31 @@ def own_memory(process: psutil.Process) -> tuple[int, int]:
     return info.rss, info.rss - getattr(info, "shared", 0)
 
 
-def exact_memory(processes: Sequence[psutil.Process]) -> int:
-    """Return the sum of the USS of processes: the bytes to be freed by their end."""
-    total = 0
-    for process in processes:
-        with contextlib.suppress(psutil.Error):
-            total += process.memory_full_info().uss
-    return total
+def exact_memory(processes: Sequence[psutil.Process], inherited: int) -> int:
+    """Return the bytes to be freed by the end of processes: pages of one of them, or of several.
+
+    The first are their USS. Pages written before a fork are in the USS of nobody: they are counted
+    once, for the process with most of them. Of its shared pages that are of no file `inherited`
+    bytes belong to processes outside, so the sum is never too large.
+    """
+    held = [_held_memory(process) for process in processes]
+    shared = max((shared for _, shared in held), default=0)
+    return sum(own for own, _ in held) + max(shared - inherited, 0)
+
+
+def _held_memory(process: psutil.Process) -> tuple[int, int]:
+    """Return the bytes of a process alone, and those shared with others that are of no file."""
+    try:
+        text = Path(f"/proc/{process.pid}/smaps_rollup").read_text(encoding="ascii")
+    except OSError:  # it has ended, or this system has no such file
+        return _unshared_memory(process), 0
+    sizes = {name: 1024 * int(size) for name, size in ROLLED_UP.findall(text)}
+    own = sum(size for name, size in sizes.items() if name.startswith("Private_"))
+    return own, max(sizes.get("Anonymous", 0) - own, 0)
+
+
+def _unshared_memory(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_full_info().uss)
+    except psutil.Error:
+        return 0

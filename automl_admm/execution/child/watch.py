@@ -146,11 +146,11 @@ class Watch:
             return
 
     def _check_memory(self, limit: int, now: float) -> None:
-        """Kill the tree if its USS plus its unmapped memory files are over the limit.
+        """Kill the tree if its exact memory plus its unmapped memory files are over the limit.
 
-        USS is never above RSS, so a tree with RSS within the limit needs no closer look. If RSS
-        less the inherited memory is over, USS is measured at once. Otherwise only writes to
-        inherited memory can exceed the limit; USS costs 10 ms for 400 MB, so it is measured every
+        That is never above RSS, so a tree with RSS within the limit needs no closer look. If RSS
+        less the inherited memory is over, it is measured at once. Otherwise only writes to
+        inherited memory can exceed the limit; a look costs 10 ms for 400 MB, so there is one every
         second.
         """
         if self.pid not in self._tree:
@@ -166,8 +166,8 @@ class Watch:
             return
         self._next_exact = now + EXACT_SECONDS
         unmapped = max(shared - mapped_bytes(self._tree), 0)
-        # Mapped pages of a memory file are in USS only if one process alone maps them.
-        used = max(exact_memory(tree) + unmapped, shared)
+        # Mapped pages of a memory file are in it only if one process alone maps them.
+        used = max(exact_memory(tree, self._bounds.inherited) + unmapped, shared)
         if used > limit:
             self.kill(Cause(Status.MEMOUT, f"used {used / 1e6:.0f} of {limit / 1e6:.3g} MB"))
 

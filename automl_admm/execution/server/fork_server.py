@@ -196,7 +196,6 @@ class _Server:
         self._channel = channel
         self._wakeup = wakeup
         self._pid = os.getpid()
-        self._inherited = own_memory(psutil.Process())[1]
         self._watches: dict[int, Watch] = {}
         self._mail: dict[int, Mailbox] = {}
         self._is_warm = False
@@ -243,7 +242,6 @@ class _Server:
                 traceback.print_exc()
             self._more = None
             gc.freeze()
-        self._inherited = own_memory(psutil.Process())[1]
 
     def _patience(self) -> float:
         if self._more is not None:
@@ -269,7 +267,6 @@ class _Server:
         with _telling_failure(self._channel):
             self._work, self._is_whole = self._work.complete(read_mapped(path)), True
         gc.freeze()
-        self._inherited = own_memory(psutil.Process())[1]
 
     def _fork(self, order: Order) -> None:
         begun = time.monotonic()
@@ -290,7 +287,9 @@ class _Server:
             run_child(self._work, order, rules)
         mailbox.hand_over()
         self._mail[order.number] = mailbox
-        bounds = Bounds(order.seconds, self._memory_bytes, self._inherited)
+        # Measured at each fork: the memory of this process grows, and what it has now is free.
+        inherited = own_memory(psutil.Process())[1]
+        bounds = Bounds(order.seconds, self._memory_bytes, inherited)
         self._watches[order.number] = Watch(pid, folders, bounds, begun)
         self._channel.post(
             {"event": "started", "number": order.number, "pid": pid, "moment": begun}
