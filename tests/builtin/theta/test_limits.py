@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import pytest
@@ -70,6 +72,22 @@ def test_the_probability_is_that_of_a_normal_variable_also_far_outside() -> None
     values, slopes = WithinLimit(model, -1e6).with_slopes(places)
     assert np.isfinite(values).all()
     assert np.isfinite(slopes).all()
+
+
+@dataclass(frozen=True)
+class Straight:
+    """A model whose mean is x and whose deviation is 1 everywhere."""
+
+    def moments_and_slopes(self, points: Array) -> tuple[Array, Array, Array, Array]:
+        return points[:, 0], np.ones(len(points)), np.ones_like(points), np.zeros_like(points)
+
+
+@pytest.mark.parametrize("far", [1e3, 1e6, 1e8, 1e9, 1e150])
+def test_the_gradient_keeps_its_digits_however_far_outside(far: float) -> None:
+    """There log Φ(z) is −z²/2, and its slope is −z."""
+    limit = WithinLimit(cast("Posterior", Straight()), 0.0)
+    _, slopes = limit.with_slopes(np.array([[far]]))
+    assert slopes[0, 0] == pytest.approx(-far, rel=1e-5)
 
 
 def test_climbing_goes_where_the_limit_holds() -> None:

@@ -104,7 +104,9 @@ class WithinLimit:
         deviation = np.sqrt(variance)
         z = (self.bound - mean) / deviation
         logged = np.asarray(log_ndtr(z))
-        rate = np.exp(np.minimum(-0.5 * z * z - HALF_LOG_2PI - logged, 700.0))
+        # φ/Φ in logarithms; far off their difference has no digits left, and the quotient is |z|.
+        near = np.exp(np.minimum(-0.5 * z * z - HALF_LOG_2PI - logged, 700.0))
+        rate = np.where(z < FAR, -z, near)
         spread_slope = variance_slope / (2.0 * variance)[:, None]
         slope = mean_slope / deviation[:, None] + z[:, None] * spread_slope
         return logged, -rate[:, None] * slope
