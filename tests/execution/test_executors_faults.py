@@ -265,6 +265,20 @@ def test_a_crash_shows_what_was_printed_last(executor):
     assert "in abort" in output
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="descriptors are not listed here")
+def test_a_failed_fork_is_lost_and_leaves_no_descriptor(tmp_path):
+    found = []
+    for failures in (0, 5):
+        setting = ExecutorSetting(1, None, tmp_path)
+        made = build_local(faulty.SeldomForked(failures), setting, NoOptions())
+        ended = [finish(made, "count_descriptors", number) for number in range(failures + 1)]
+        made.close()
+        assert all(one.status is Status.LOST for one in ended[:-1])
+        assert all("no process could be started" in one.message for one in ended[:-1])
+        found.append(ended[-1].result["open"])
+    assert found[0] == found[1]
+
+
 def test_a_neighbour_survives_a_crash(executor):
     executor.submit(Task(1, "nap", {"seconds": 0.5}))
     executor.submit(Task(2, "segfault", {}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
+import errno
 import json
 import os
 import signal
@@ -351,6 +352,23 @@ class Learning(Faulty):
         KMeans(3, n_init=1).fit(X @ X.T[:, :100])
         RandomForestClassifier(10, n_jobs=2).fit(X, y)
         return {"score": HistGradientBoostingClassifier(max_iter=5).fit(X, y).score(X, y)}
+
+
+class SeldomForked(Faulty):
+    """Its server gets no process the first times, as where too many are running."""
+
+    def prepare(self) -> None:
+        fork, failures = os.fork, iter(range(self.payload))
+
+        def fork_at_last() -> int:
+            if next(failures, None) is None:
+                return fork()
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+        os.fork = fork_at_last
+
+    def count_descriptors(self, folder: Path) -> dict[str, Any]:
+        return {"open": sum(1 for _ in Path("/proc/self/fd").iterdir())}
 
 
 class BadPrepare(Faulty):

@@ -273,7 +273,7 @@ class _Server:
         folders = ChildFolders(order.folder, Path(self._instructions.temporary, str(order.number)))
         try:
             mailbox = Mailbox()
-            pid = os.fork()
+            pid = _fork_for(mailbox)
         except OSError as error:
             message = f"no process could be started: {error.strerror}"
             self._tell_end(order.number, 1, Cause(Status.LOST, message))
@@ -356,6 +356,16 @@ class _Server:
             time.sleep(LAST_SECONDS / 200)
             dict(_ended_children())
         kill_marked(os.environ[MARK])
+
+
+def _fork_for(mailbox: Mailbox) -> int:
+    """Fork a child that will tell its result there; if none comes to be, close both ends."""
+    try:
+        return os.fork()
+    except OSError:
+        mailbox.hand_over()
+        mailbox.close()
+        raise
 
 
 def _ended_children() -> Iterator[tuple[int, int]]:
