@@ -30,7 +30,8 @@ def constraint_residuals(excess: Array, room: Array, constraint_duals: Array, rh
 def constraint_cost(excess: Array, room: Array, constraint_duals: Array, rho: float) -> float:
     """ρ/2 Σ_m (r_m + μ_m/ρ)² − μ_m²/(2ρ), with u minimised out.
 
-    The constant −μ²/(2ρ) makes a constraint with slack to spare cost nothing, whatever μ is.
+    For μ ≥ 0 the constant −μ²/(2ρ) makes a constraint cost nothing at its bound. With slack to
+    spare it costs this constant alone: less than nothing, until μ is spent.
     """
     # The square of equation (27); its sign of μ makes a breach dearer as μ grows.
     shifted = constraint_residuals(excess, room, constraint_duals, rho) + constraint_duals / rho

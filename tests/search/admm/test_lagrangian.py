@@ -45,6 +45,14 @@ def test_constraint_cost_is_the_lagrangian_at_that_slack(
     )
 
 
+@given(st.floats(0, 5), rhos)
+def test_a_constraint_costs_nothing_at_its_bound_and_less_with_slack(mu: float, rho: float) -> None:
+    spare = np.array([-mu / rho])
+    for excess, cost in ((np.zeros(1), 0.0), (spare, -(mu**2) / (2.0 * rho))):
+        found = lagrangian.constraint_cost(excess, np.array([np.inf]), np.array([mu]), rho)
+        assert found == pytest.approx(cost, abs=1e-9)
+
+
 def test_slack_to_spare_costs_nothing_once_its_dual_is_spent() -> None:
     excess, room, rho = np.array([-0.7]), np.array([1.0]), 1.0
     assert lagrangian.constraint_cost(excess, room, np.zeros(1), rho) == 0.0
