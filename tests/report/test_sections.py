@@ -309,6 +309,6 @@ def test_means_of_groups_have_an_interval_and_a_caption_of_their_own() -> None:
     lower, upper = groups._interval_of_mean(values)
     assert (lower, upper) == pytest.approx((0.4457, 4.5543), abs=1e-3)
     assert groups._interval_of_mean(values[:1]) == (None, None)
-    said = groups._said(groups.Groups((), has_weights=False, has_classes=False))
+    said = groups._said(groups.Groups((), False, False, belong_together=False))
     assert "mean is its approximate interval" in said
     assert "rate" not in said

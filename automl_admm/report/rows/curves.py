@@ -21,7 +21,7 @@ Points = tuple[tuple[float, float], ...]
 class Bin:
     """Rows of similar predicted probability: the mean of it, and the share that was of the class.
 
-    The exact interval at 95 % is missing if rows have weights.
+    The exact interval at 95 % is missing if rows have weights or belong together.
     """
 
     rows: int
@@ -50,9 +50,15 @@ class ClassCurves:
 
 
 def curves_of(
-    name: str, is_class: Any, scores: Any, weights: Any, *, are_probabilities: bool
+    name: str,
+    is_class: Any,
+    scores: Any,
+    weights: Any,
+    *,
+    are_probabilities: bool,
+    are_trials: bool,
 ) -> ClassCurves:
-    """Measure the scores of one class."""
+    """Measure the scores of one class; bins have an interval if the rows `are_trials`."""
     from sklearn import metrics
 
     rows, more = int(is_class.sum()), {"sample_weight": weights}
@@ -65,7 +71,9 @@ def curves_of(
         area = float(metrics.auc(false, true))
         average = float(metrics.average_precision_score(is_class, scores, **more))
         roc, precision = _points(false, true), _points(recall[::-1], share[::-1])
-    bins = calibrate(is_class, scores, weights) if are_probabilities else ()
+    bins: tuple[Bin, ...] = ()
+    if are_probabilities:
+        bins = calibrate(is_class, scores, weights, are_trials=are_trials)
     error = brier = None
     if bins:
         error = sum(one.rows * abs(one.predicted - one.observed) for one in bins) / len(is_class)
@@ -86,7 +94,7 @@ def _round(value: float) -> float:
     return round(float(value), DIGITS)
 
 
-def calibrate(is_class: Any, scores: Any, weights: Any) -> tuple[Bin, ...]:
+def calibrate(is_class: Any, scores: Any, weights: Any, *, are_trials: bool) -> tuple[Bin, ...]:
     """Part the rows by their scores into bins of as many rows; equal scores stay together."""
     distinct = np.unique(scores)
     inner = distinct[1:]
@@ -94,16 +102,21 @@ def calibrate(is_class: Any, scores: Any, weights: Any) -> tuple[Bin, ...]:
         inner = np.unique(np.quantile(scores, np.linspace(0.0, 1.0, BINS + 1)[1:-1]))
     places = np.searchsorted(inner, scores, side="right")
     return tuple(
-        _bin(is_class[inside], scores[inside], None if weights is None else weights[inside])
+        _bin(
+            is_class[inside],
+            scores[inside],
+            None if weights is None else weights[inside],
+            are_trials=are_trials,
+        )
         for inside in (places == place for place in range(len(inner) + 1))
         if inside.any()
     )
 
 
-def _bin(is_class: Any, scores: Any, weights: Any) -> Bin:
+def _bin(is_class: Any, scores: Any, weights: Any, *, are_trials: bool) -> Bin:
     rows, events = len(scores), int(is_class.sum())
     bounds: tuple[float | None, float | None] = (None, None)
-    if weights is None:
+    if are_trials:
         bounds = (_round(lower_rate(events, rows, RISK)), _round(upper_rate(events, rows, RISK)))
     predicted, observed = (np.average(v, weights=weights) for v in (scores, is_class))
     return Bin(rows, _round(predicted), _round(observed), *bounds)

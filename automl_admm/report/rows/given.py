@@ -94,6 +94,17 @@ class GivenRows:
         return np.asarray(self.decisions != UNDECIDED) | (not self.classes)
 
     @property
+    def belong_together(self) -> bool:
+        """Tell if some rows are of one group of the run's column of groups."""
+        clusters = self.table.roles.clusters
+        return clusters is not None and len(np.unique(clusters)) < len(clusters)
+
+    @property
+    def are_trials(self) -> bool:
+        """Tell if the rows are independent and count alike, as exact intervals take them to be."""
+        return self.table.roles.weights is None and not self.belong_together
+
+    @property
     def only_class(self) -> str | None:
         """The class of all rows; None if there are several, and for a quantity."""
         if not self.classes:

@@ -58,6 +58,7 @@ def _classes(rows: GivenRows) -> tuple[ClassCurves, ...]:
             scores[:, place] if rows.positive_scores is None else rows.positive_scores,
             weights,
             are_probabilities=rows.are_probabilities,
+            are_trials=rows.are_trials,
         )
         for place in places
     )
@@ -135,9 +136,12 @@ def _calibration(shown: Sequence[ClassCurves]) -> Markup:
         for b in one.calibration
     ]
     headings = ("Class", "Rows", "Predicted", "Observed", "95 % interval")
+    within = "rows with weights, and such that belong together, have no interval"
+    if any(b.lower is not None for one in shown for b in one.calibration):
+        within = "the table has the exact interval of each"
     said = (
         "Calibration: above the diagonal the model says too little, below it too much. Ten bins of "
-        "as many rows; the table has the exact interval of each."
+        f"as many rows; {within}."
     )
     return figure(drawn, said, table(headings, rows))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,8 @@ RISK = 0.025
 class GroupMeasure:
     """A measurement in a group, with the number of its rows and its interval at 95 %.
 
-    The interval of a rate is exact, that of a mean approximate. It is missing if rows have weights,
-    and for other measurements; without a row there is no value.
+    The interval of a rate is exact, that of a mean approximate. It is missing if rows have weights
+    or belong together, and for other measurements; without a row there is no value.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Groups:
     groupings: tuple[Grouped, ...]
     has_weights: bool
     has_classes: bool
+    belong_together: bool
 
 
 def measure(view: RunView) -> Groups | None:
@@ -79,7 +81,7 @@ def measure(view: RunView) -> Groups | None:
         for by, found in rows.groups.items()
     )
     has_weights = rows.table.roles.weights is not None
-    return Groups(groupings, has_weights, has_classes=bool(rows.classes))
+    return Groups(groupings, has_weights, bool(rows.classes), rows.belong_together)
 
 
 def _quality(rows: GivenRows, group: str, inside: Any) -> GroupQuality:
@@ -88,33 +90,34 @@ def _quality(rows: GivenRows, group: str, inside: Any) -> GroupQuality:
 
 
 def _of_classes(rows: GivenRows, inside: Any) -> Iterator[GroupMeasure]:
-    y, called, weights = rows.table.y, rows.decisions, rows.table.roles.weights
+    y, called, rate = rows.table.y, rows.decisions, partial(_rate, rows)
     decided = inside & rows.is_decided
     if not rows.is_decided.all():
-        yield _rate("left undecided", ~rows.is_decided, inside, weights)
-    yield _rate("accuracy", called == y, decided, weights)
+        yield rate("left undecided", ~rows.is_decided, inside)
+    yield rate("accuracy", called == y, decided)
     if len(rows.classes) != 2:
         return
     positive, yes = y == 1, called == 1
-    yield _rate("base rate", positive, inside, weights)
-    yield _rate("called positive", yes, decided, weights)
-    yield _rate("true positive rate", yes, decided & positive, weights)
-    yield _rate("false positive rate", yes, decided & ~positive, weights)
-    yield _rate("precision", positive, inside & yes, weights)
+    yield rate("base rate", positive, inside)
+    yield rate("called positive", yes, decided)
+    yield rate("true positive rate", yes, decided & positive)
+    yield rate("false positive rate", yes, decided & ~positive)
+    yield rate("precision", positive, inside & yes)
     if rows.positive_scores is not None:
         yield _area(rows, inside)
 
 
-def _rate(title: str, events: Any, among: Any, weights: Any) -> GroupMeasure:
-    rows = int(among.sum())
+def _rate(given: GivenRows, title: str, events: Any, among: Any) -> GroupMeasure:
+    rows, weights = int(among.sum()), given.table.roles.weights
     if not rows:
         return GroupMeasure(title, None, 0, None, None)
-    if weights is not None:
-        value = float(np.average(events[among], weights=weights[among]))
+    more = None if weights is None else weights[among]
+    value = float(np.average(events[among], weights=more))
+    if not given.are_trials:
         return GroupMeasure(title, value, rows, None, None)
     count = int(events[among].sum())
     bounds = lower_rate(count, rows, RISK), upper_rate(count, rows, RISK)
-    return GroupMeasure(title, count / rows, rows, *bounds)
+    return GroupMeasure(title, value, rows, *bounds)
 
 
 def _area(rows: GivenRows, inside: Any) -> GroupMeasure:
@@ -140,8 +143,8 @@ def _of_quantity(rows: GivenRows, inside: Any) -> Iterator[GroupMeasure]:
     }
     for title, values in wanted.items():
         value = float(np.average(values, weights=more)) if count else None
-        lower, upper = (None, None) if more is not None else _interval_of_mean(values)
-        yield GroupMeasure(title, value, count, lower, upper)
+        bounds = _interval_of_mean(values) if rows.are_trials else (None, None)
+        yield GroupMeasure(title, value, count, *bounds)
 
 
 def _interval_of_mean(values: Any) -> tuple[float | None, float | None]:
@@ -162,9 +165,8 @@ def draw(found: Groups) -> Markup:
 
 
 def _said(found: Groups) -> str:
-    if found.has_weights:
-        values = "rates count them, and have no exact" if found.has_classes else "means have no"
-        return f"Rows have weights: {values} interval."
+    if found.has_weights or found.belong_together:
+        return _said_of_dependent(found)
     below = "rate is its exact interval at 95 %, for itself"
     if not found.has_classes:
         below = "mean is its approximate interval at 95 % (Student's t), too short for a few rows"
@@ -172,6 +174,17 @@ def _said(found: Groups) -> str:
         f"Below each {below}. Differences within overlapping intervals may be chance; many groups "
         "show some by chance alone."
     )
+
+
+def _said_of_dependent(found: Groups) -> str:
+    """Say why there are no intervals: they would take the rows to be independent and alike."""
+    values = "rates have no exact interval" if found.has_classes else "means have no interval"
+    reasons = []
+    if found.has_weights:
+        reasons.append("Rows have weights, and these numbers count them")
+    if found.belong_together:
+        reasons.append("Rows belong together, and tell less than as many independent ones")
+    return f"{'. '.join(reasons)}: {values}."
 
 
 def _drawn(found: Grouped) -> Markup:

@@ -15,7 +15,7 @@ from automl_admm.report.rows.shuffling import MOST_SECONDS, REPEATS, measure_col
 def test_a_curve_of_many_rows_has_few_points_and_its_ends() -> None:
     rng = np.random.default_rng(0)
     y, scores = rng.random(20_000) < 0.3, rng.random(20_000)
-    found = curves_of("x", y, scores, None, are_probabilities=True)
+    found = curves_of("x", y, scores, None, are_probabilities=True, are_trials=True)
     assert 20 < len(found.roc) <= MOST_POINTS + 2
     assert (found.roc[0], found.roc[-1]) == ((0.0, 0.0), (1.0, 1.0))
     assert all(a <= c and b <= d for (a, b), (c, d) in itertools.pairwise(found.roc))
@@ -24,7 +24,8 @@ def test_a_curve_of_many_rows_has_few_points_and_its_ends() -> None:
 
 
 def test_rows_of_one_class_have_no_curve() -> None:
-    found = curves_of("x", np.ones(9, dtype=bool), np.arange(9) / 9, None, are_probabilities=True)
+    every, scores = np.ones(9, dtype=bool), np.arange(9) / 9
+    found = curves_of("x", every, scores, None, are_probabilities=True, are_trials=True)
     assert (found.area, found.roc, found.precision) == (None, (), ())
     assert found.brier is not None
 
@@ -32,13 +33,13 @@ def test_rows_of_one_class_have_no_curve() -> None:
 def test_bins_have_the_mean_and_the_share_of_their_rows() -> None:
     scores = np.repeat([0.1, 0.5, 0.9], 100)
     y = np.concatenate([np.arange(100) < 10, np.arange(100) < 80, np.arange(100) < 90])
-    found = calibrate(y, scores, None)
+    found = calibrate(y, scores, None, are_trials=True)
     assert [(one.rows, one.predicted, one.observed) for one in found] == [
         *((100, 0.1, 0.1), (100, 0.5, 0.8)),
         (100, 0.9, 0.9),
     ]
     assert all(one.lower < one.observed < one.upper for one in found if one.lower and one.upper)
-    (one,) = calibrate(y, np.full(300, 0.5), np.linspace(0.1, 1.0, 300))
+    (one,) = calibrate(y, np.full(300, 0.5), np.linspace(0.1, 1.0, 300), are_trials=False)
     assert (one.rows, one.lower) == (300, None)
 
 
