@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from report_runs import Page
 
-from automl_admm import AutoMLClassifier, AutoMLRegressor
+from automl_admm import AutoMLClassifier, AutoMLRegressor, load
 from automl_admm.report.rows.given import RowsAsked
 from automl_admm.report.writing import make_report
 
@@ -79,3 +79,47 @@ def test_rows_that_belong_together_have_no_interval(
     assert not alone["groups"]["belong_together"]
     assert intervals(alone)
     assert "belong together" not in text
+
+
+def test_of_rows_with_weights_no_number_of_the_classes_is_a_count(
+    table: pd.DataFrame, tmp_path: Path
+) -> None:
+    half, fresh = table[:180], table[180:]
+    search = AutoMLClassifier("tiny", work_dir=tmp_path / "run", **FEW)
+    run = searched(search, half, "y", sample_weight=half["w"])
+    found, _ = reported(run, fresh, "b:0")
+    called, weights = load(run).predict(fresh), fresh["w"].to_numpy()
+    is_right = called == fresh["y"].to_numpy()
+    for label, right in zip(found["rows"]["classes"], found["rows"]["right"], strict=True):
+        inside = (fresh["y"] == label).to_numpy()
+        assert right == pytest.approx(np.average(is_right[inside], weights=weights[inside]))
+        assert right != pytest.approx(is_right[inside].mean())
+    assert sum(map(sum, found["rows"]["confusion"])) == len(fresh)
+    (curve,) = found["curves"]["classes"]
+    apart, counted = (
+        np.average(
+            [abs(one["predicted"] - one["observed"]) for one in curve["calibration"]],
+            weights=[one[key] for one in curve["calibration"]],
+        )
+        for key in ("weight", "rows")
+    )
+    assert curve["calibration_error"] == pytest.approx(apart)
+    assert apart != pytest.approx(counted)
+    assert intervals(found) == []
+
+
+def test_errors_of_rows_with_weights_count_them(table: pd.DataFrame, tmp_path: Path) -> None:
+    half, fresh = table[:180], table[180:]
+    search = AutoMLRegressor("tiny", work_dir=tmp_path / "run", **FEW)
+    run = searched(search, half, "size", sample_weight=half["w"])
+    found, _ = reported(run, fresh)
+    weights, errors = fresh["w"].to_numpy(), load(run).predict(fresh) - fresh["size"].to_numpy()
+    residuals = found["residuals"]
+    for quantile, value in residuals["quantiles"].items():
+        share = weights[errors <= value + 1e-9].sum() / weights.sum()
+        below = weights[errors < value - 1e-9].sum() / weights.sum()
+        assert below <= float(quantile) <= share
+    bands = residuals["bands"]
+    assert sum(one["rows"] for one in bands) == len(fresh)
+    mean = np.average([one["error"] for one in bands], weights=[one["weight"] for one in bands])
+    assert mean == pytest.approx(residuals["bias"])

@@ -24,10 +24,10 @@ from automl_admm.core.evidence import (
     RootMeanSquare,
     Weighted,
 )
+from automl_admm.core.weighted_quantile import weighted_quantile
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import Better, ConstraintFunction, ConstraintPlugin
 
-ROUNDING = 1e-12  # sums of weights may be off by this share
 NO_MAXIMUM = (
     "the largest error of rows to come is unknown on any number of rows; limit a quantile instead, "
     "such as abs_error_quantile_99"
@@ -105,7 +105,7 @@ class AbsoluteErrorQuantile:
         sizes = self.times * np.abs(_errors(evaluated))
         if evaluated.weights is None:
             return Quantile(sizes, self.quantile, lowest=0.0)
-        return Weighted(_weighted_quantile(sizes, evaluated.weights, self.quantile))
+        return Weighted(weighted_quantile(sizes, evaluated.weights, self.quantile))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,17 +144,6 @@ def _mean(evaluated: EvaluatedPipeline, values: Any, lowest: float, highest: flo
 def _average(values: Any, weights: Any) -> float:
     total = float(np.sum(weights))
     return float(np.sum(values * weights)) / total if total > 0 else math.nan
-
-
-def _weighted_quantile(values: Any, weights: Any, quantile: float) -> float:
-    """Return the smallest value with so large a share of the weight at or below it."""
-    kept = weights > 0
-    if not kept.any():
-        return math.nan
-    order = np.argsort(values[kept], kind="stable")
-    ordered, reach = values[kept][order], np.cumsum(weights[kept][order])
-    place = int(np.searchsorted(reach, quantile * reach[-1] * (1 - ROUNDING)))
-    return float(ordered[min(place, len(ordered) - 1)])
 
 
 def constraints() -> Iterable[ConstraintPlugin]:

@@ -21,10 +21,12 @@ Points = tuple[tuple[float, float], ...]
 class Bin:
     """Rows of similar predicted probability: the mean of it, and the share that was of the class.
 
-    The exact interval at 95 % is missing if rows have weights or belong together.
+    `weight` is the sum of their weights, the number of rows if they have none. The exact interval
+    at 95 % is missing if rows have weights or belong together.
     """
 
     rows: int
+    weight: float
     predicted: float
     observed: float
     lower: float | None
@@ -76,7 +78,8 @@ def curves_of(
         bins = calibrate(is_class, scores, weights, are_trials=are_trials)
     error = brier = None
     if bins:
-        error = sum(one.rows * abs(one.predicted - one.observed) for one in bins) / len(is_class)
+        apart = [abs(one.predicted - one.observed) for one in bins]
+        error = float(np.average(apart, weights=[one.weight for one in bins]))
         brier = float(np.average((scores - is_class) ** 2, weights=weights))
     return ClassCurves(name, rows, area, average, roc, precision, bins, error, brier)
 
@@ -119,4 +122,5 @@ def _bin(is_class: Any, scores: Any, weights: Any, *, are_trials: bool) -> Bin:
     if are_trials:
         bounds = (_round(lower_rate(events, rows, RISK)), _round(upper_rate(events, rows, RISK)))
     predicted, observed = (np.average(v, weights=weights) for v in (scores, is_class))
-    return Bin(rows, _round(predicted), _round(observed), *bounds)
+    weight = float(rows if weights is None else weights.sum())
+    return Bin(rows, weight, _round(predicted), _round(observed), *bounds)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.core.weighted_quantile import weighted_quantile
 from automl_admm.report.document import numbers
 from automl_admm.report.document.charts import Chart, Layer
 from automl_admm.report.document.html import Markup, tag, together
@@ -24,9 +25,14 @@ BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Rows of similar prediction: the means of it, and of the error, prediction less truth."""
+    """Rows of similar prediction: the means of it, and of the error, prediction less truth.
+
+    Means and the `spread` of the errors are by the weights of the rows, whose sum is `weight`; it
+    is the number of rows if they have none.
+    """
 
     rows: int
+    weight: float
     predicted: float
     error: float
     spread: float
@@ -65,23 +71,31 @@ def measure(view: RunView) -> Residuals | None:
         mean_absolute=float(np.average(np.abs(errors), weights=weights)),
         root_mean_square=float(np.sqrt(squared)),
         bias=float(np.average(errors, weights=weights)),
-        quantiles={f"{q:g}": float(np.quantile(errors, q)) for q in QUANTILES},
-        bands=tuple(_bands(predicted, errors)),
+        quantiles={f"{q:g}": _quantile(errors, weights, q) for q in QUANTILES},
+        bands=tuple(_bands(predicted, errors, weights)),
         points=_sample(truth, predicted, int(view.settings["seed"])),
     )
 
 
-def _bands(predicted: Any, errors: Any) -> list[Band]:
+def _quantile(errors: Any, weights: Any, quantile: float) -> float:
+    if weights is None:
+        return float(np.quantile(errors, quantile))
+    return weighted_quantile(errors, weights, quantile)
+
+
+def _bands(predicted: Any, errors: Any, weights: Any) -> list[Band]:
     parts = np.array_split(np.argsort(predicted, kind="stable"), min(BINS, len(predicted)))
     return [
-        Band(
-            len(part),
-            float(predicted[part].mean()),
-            float(errors[part].mean()),
-            float(errors[part].std()),
-        )
+        _band(predicted[part], errors[part], None if weights is None else weights[part])
         for part in parts
     ]
+
+
+def _band(predicted: Any, errors: Any, weights: Any) -> Band:
+    middle, error = (float(np.average(one, weights=weights)) for one in (predicted, errors))
+    spread = float(np.sqrt(np.average((errors - error) ** 2, weights=weights)))
+    weight = float(len(errors) if weights is None else weights.sum())
+    return Band(len(errors), weight, middle, error, spread)
 
 
 def _sample(truth: Any, predicted: Any, seed: int) -> tuple[tuple[float, float], ...]:

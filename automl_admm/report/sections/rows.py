@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,8 +40,9 @@ class LimitOnRows:
 class OnRows:
     """The model on the rows of the user; `confusion` counts actual classes by predicted ones.
 
-    So many rows are left `undecided`, and stand in no cell of it. `one_class` is the class that the
-    model gives to all rows of its run, if it is only one.
+    So many rows are left `undecided`, and stand in no cell of it. `right` is the share of each
+    class that is called so, by the weights of rows if they have any. `one_class` is the class that
+    the model gives to all rows of its run, if it is only one.
     """
 
     origin: Origin
@@ -50,6 +53,7 @@ class OnRows:
     limits: tuple[LimitOnRows, ...]
     classes: tuple[str, ...]
     confusion: tuple[tuple[int, ...], ...]
+    right: tuple[float | None, ...]
     undecided: int
     has_weights: bool
     one_class: str | None
@@ -72,20 +76,29 @@ def measure(view: RunView) -> OnRows | None:
             for one in rows.limits
         ),
         classes=rows.classes,
-        confusion=_confusion(rows),
+        confusion=tuple(tuple(map(int, row)) for row in _confusion(rows, None)),
+        right=tuple(_right(rows)),
         undecided=int((~rows.is_decided).sum()),
         has_weights=rows.table.roles.weights is not None,
         one_class=manifest.get(ONE_CLASS),
     )
 
 
-def _confusion(rows: GivenRows) -> tuple[tuple[int, ...], ...]:
+def _confusion(rows: GivenRows, weights: Any) -> Any:
+    """Return the weight of the decided rows of each class by what they are called, else a count."""
     count = len(rows.classes)
-    cells = np.zeros((count, count), dtype=int)
+    cells = np.zeros((count, count))
     if count:
         decided = rows.is_decided
-        np.add.at(cells, (rows.table.y[decided], rows.decisions[decided]), 1)
-    return tuple(tuple(map(int, row)) for row in cells)
+        more = 1 if weights is None else weights[decided]
+        np.add.at(cells, (rows.table.y[decided], rows.decisions[decided]), more)
+    return cells
+
+
+def _right(rows: GivenRows) -> Iterator[float | None]:
+    cells = _confusion(rows, rows.table.roles.weights)
+    for place, whole in enumerate(cells.sum(axis=1)):
+        yield float(cells[place, place] / whole) if whole else None
 
 
 def draw(found: OnRows) -> Markup:
@@ -105,7 +118,11 @@ def draw(found: OnRows) -> Markup:
                 (f"{found.metric}, rows held out", _known(found.held_out_score)),
             ]
         ),
-        tag("p", "Rows have weights: scores, curves and rates count them, numbers of rows do not.")
+        tag(
+            "p",
+            "Rows have weights: scores, curves, errors and rates count them, numbers of rows do "
+            "not.",
+        )
         if found.has_weights
         else None,
         _limits(found),
@@ -181,8 +198,8 @@ def _confusion_table(found: OnRows) -> Markup | None:
         return together(title, tag("p", "The most frequent mistakes:"), _mistakes(found))
     headings = ("Actually ↓, called →", *found.classes, "Right")
     rows: list[tuple[Part, ...]] = [
-        (name(label), *cells, numbers.share(cells[place] / sum(cells) if sum(cells) else None))
-        for place, (label, cells) in enumerate(zip(found.classes, found.confusion, strict=True))
+        (name(label), *cells, numbers.share(right))
+        for label, cells, right in zip(found.classes, found.confusion, found.right, strict=True)
     ]
     return together(title, table(headings, rows))
 
