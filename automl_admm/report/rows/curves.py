@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from automl_admm.certify.bounds.rates import lower_rate, upper_rate
+from automl_admm.report.rows.bins import part_by
 
 MOST_POINTS = 150
-BINS = 10
 # Two-sided, at 95 %.
 RISK = 0.025
 DIGITS = 5
@@ -99,11 +99,6 @@ def _round(value: float) -> float:
 
 def calibrate(is_class: Any, scores: Any, weights: Any, *, are_trials: bool) -> tuple[Bin, ...]:
     """Part the rows by their scores into bins of as many rows; equal scores stay together."""
-    distinct = np.unique(scores)
-    inner = distinct[1:]
-    if len(distinct) > BINS:
-        inner = np.unique(np.quantile(scores, np.linspace(0.0, 1.0, BINS + 1)[1:-1]))
-    places = np.searchsorted(inner, scores, side="right")
     return tuple(
         _bin(
             is_class[inside],
@@ -111,8 +106,7 @@ def calibrate(is_class: Any, scores: Any, weights: Any, *, are_trials: bool) -> 
             None if weights is None else weights[inside],
             are_trials=are_trials,
         )
-        for inside in (places == place for place in range(len(inner) + 1))
-        if inside.any()
+        for inside in part_by(scores)
     )
 
 

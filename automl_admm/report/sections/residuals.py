@@ -15,12 +15,12 @@ from automl_admm.report.document import numbers
 from automl_admm.report.document.charts import Chart, Layer
 from automl_admm.report.document.html import Markup, tag, together
 from automl_admm.report.document.tables import facts, figure, table
+from automl_admm.report.rows.bins import part_by
 from automl_admm.report.sections.section import Section
 from automl_admm.report.view import RunView
 
 MOST_DRAWN = 1_000
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-BINS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,9 @@ def _quantile(errors: Any, weights: Any, quantile: float) -> float:
 
 
 def _bands(predicted: Any, errors: Any, weights: Any) -> list[Band]:
-    parts = np.array_split(np.argsort(predicted, kind="stable"), min(BINS, len(predicted)))
     return [
-        _band(predicted[part], errors[part], None if weights is None else weights[part])
-        for part in parts
+        _band(predicted[inside], errors[inside], None if weights is None else weights[inside])
+        for inside in part_by(predicted)
     ]
 
 
@@ -141,7 +140,7 @@ def _along(found: Residuals, sample: str) -> Markup:
     layers = (
         Layer("line", "partial", [(end, 0.0) for end in ends], "no error"),
         Layer("dots", "inside", dots, "row"),
-        Layer("line", "best", means, "mean of a tenth of the rows"),
+        Layer("line", "best", means, "mean of similar predictions"),
     )
     chart = Chart("Errors", "predicted", "predicted − actual", layers, shows_all=True)
     rows = [

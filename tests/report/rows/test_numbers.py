@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from automl_admm.report.rows.bins import BINS, part_by
 from automl_admm.report.rows.curves import MOST_POINTS, calibrate, curves_of
 from automl_admm.report.rows.shuffling import MOST_SECONDS, REPEATS, measure_columns
+from automl_admm.report.sections import residuals
 
 
 def test_a_curve_of_many_rows_has_few_points_and_its_ends() -> None:
@@ -74,3 +76,18 @@ def test_a_late_end_costs_repeats_and_then_columns() -> None:
 
     assert after(5) == {"a": 2, "b": 2, "c": 1}
     assert after(2) == {"a": 1, "b": 1}
+
+
+@pytest.mark.parametrize("distinct", [1, 3, 14, 200])
+def test_bins_keep_equal_values_together_in_any_order(distinct: int) -> None:
+    rng = np.random.default_rng(0)
+    values = rng.integers(distinct, size=200).astype(float)
+    parts = [set(values[inside].tolist()) for inside in part_by(values)]
+    assert len(parts) <= BINS
+    assert sum(map(len, parts)) == len(np.unique(values))
+    assert all(max(first) < min(second) for first, second in itertools.pairwise(parts))
+    errors, order = rng.normal(size=200), rng.permutation(200)
+    bands = residuals._bands(values, errors, None)
+    others = residuals._bands(values[order], errors[order], None)
+    assert [one.rows for one in bands] == [one.rows for one in others]
+    assert [one.error for one in bands] == pytest.approx([one.error for one in others])
