@@ -67,6 +67,11 @@ class Option:
     default: Any = None
 
     @property
+    def assumed(self) -> Any:
+        """The value of the command line where nobody gives the option."""
+        return self.default if self.command_default is None else self.command_default
+
+    @property
     def metadata(self) -> Mapping[str, Option]:
         """Metadata of the dataclass field for this option."""
         return {OPTION: self}

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from automl_admm.core.messages import as_argument, say_count
 from automl_admm.data.row_roles import NAMES
 from automl_admm.report.document import numbers
@@ -49,11 +51,11 @@ def measure(view: RunView) -> Reproduction:
     request, data = view.content.get("request") or {}, view.content["data"]
     only_python = (*request.get("only_python", ()), *request.get("extra_plugins", ()))
     source = request.get("source")
-    seconds, workers = request.get("time_budget"), view.settings["workers"]
+    asked, workers = _asked(request), view.settings["workers"]
     return Reproduction(
-        command=None if only_python or source is None else _command(view, request),
+        command=None if only_python or source is None else _command(view, str(source), asked),
         only_python=tuple(map(str, only_python)),
-        is_repeatable=seconds is None and workers == 1,
+        is_repeatable=asked["time_budget"] is None and workers == 1,
         seed=view.settings["seed"],
         source=source,
         rows=view.learned_rows,
@@ -82,10 +84,18 @@ def _said_of_priors(found: Mapping[str, Any] | None) -> str | None:
     )
 
 
-def _command(view: RunView, request: Mapping[str, Any]) -> str:
-    """Return the command of `fit` with the options that are not at their defaults."""
+def _asked(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a request by their present names; older versions had other keys."""
+    asked = {one.name: request.get(one.name, request.get(one.formerly or "")) for one in OPTIONS}
+    if request.get("default_workers"):
+        asked["n_jobs"] = None
+    return asked
+
+
+def _command(view: RunView, source: str, asked: Mapping[str, Any]) -> str:
+    """Return the command of `fit` with the options that it would not assume by itself."""
     settings = view.settings
-    words = ["automl-admm", "fit", str(request["source"])]
+    words = ["automl-admm", "fit", source]
     if settings["target"] is not None:
         words += ["--target", settings["target"]]
     for column in settings["sensitive"]:
@@ -98,14 +108,13 @@ def _command(view: RunView, request: Mapping[str, Any]) -> str:
         words += ["--start", start]
     for option in OPTIONS:
         if option.flag is not None and option.is_saved:
-            words += _words(option, request)
+            words += _words(option, asked[option.name])
     return shlex.join(words)
 
 
-def _words(option: Option, request: Mapping[str, Any]) -> list[str]:
-    flag, value = str(option.flag), request.get(option.name)
-    is_own = option.name == "n_jobs" and request.get("default_workers")
-    if value is None or value == option.default or is_own:
+def _words(option: Option, value: Any) -> list[str]:
+    flag = str(option.flag)
+    if value is None or value == option.assumed:
         return []
     if option.kind is Kind.FLAG:
         return [flag]
@@ -114,7 +123,7 @@ def _words(option: Option, request: Mapping[str, Any]) -> list[str]:
     if option.kind in (Kind.COLUMNS, Kind.COSTS) and isinstance(value, dict):
         return [word for pair in value.items() for word in (flag, "=".join(map(str, pair)))]
     if option.kind is Kind.SECONDS and isinstance(value, int | float):
-        return [flag, f"{value:g}s"]
+        return [flag, f"{np.format_float_positional(value, trim='-')}s"]
     return [flag, str(value)]
 
 
