@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.report.sections.groups import Grouped, GroupQuality, measure
+from automl_admm.report.sections.groups import (
+    Grouped,
+    GroupQuality,
+    by_measure,
+    largest_difference,
+    measure,
+)
 from automl_admm.report.view import RunView
 from automl_admm.store.export import csv_line
 
@@ -43,29 +49,20 @@ def _lines(found: Grouped) -> Iterator[Cells]:
     yield (found.by, "overall", "", found.all_rows.rows, *_values(found.all_rows))
     for one in found.groups:
         yield (found.by, "group", one.group, one.rows, *_values(one))
-    columns = list(zip(*(_values(one) for one in found.groups), strict=True))
-    yield (found.by, "difference", "", "", *map(_difference, columns))
-    yield (found.by, "ratio", "", "", *map(_ratio, columns))
+    columns = list(by_measure(found))
+    yield (found.by, "difference", "", "", *map(_cell, map(largest_difference, columns)))
+    yield (found.by, "ratio", "", "", *map(_cell, map(_ratio, columns)))
 
 
-def _values(one: GroupQuality) -> tuple[float | str, ...]:
-    return tuple("" if measured.value is None else measured.value for measured in one.measures)
+def _values(one: GroupQuality) -> Iterator[float | str]:
+    return (_cell(measured.value) for measured in one.measures)
 
 
-def _difference(values: Cells) -> float | str:
-    """Return the largest value minus the smallest; nothing if a group has no value."""
-    known = _numbers(values)
-    return max(known) - min(known) if known else ""
+def _cell(value: float | None) -> float | str:
+    return "" if value is None else value
 
 
-def _ratio(values: Cells) -> float | str:
+def _ratio(values: Sequence[float]) -> float | None:
     """Return the smallest value divided by the largest; of 0 and 0 there is none."""
-    known = _numbers(values)
-    is_positive = bool(known) and min(known) >= 0 < max(known)
-    return min(known) / max(known) if is_positive else ""
-
-
-def _numbers(values: Cells) -> list[float]:
-    """Return the values, none at all if one is missing: a comparison would leave its group out."""
-    known = [value for value in values if not isinstance(value, str)]
-    return known if len(known) == len(values) else []
+    is_positive = bool(values) and min(values) >= 0 < max(values)
+    return min(values) / max(values) if is_positive else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from sklearn import metrics
 import automl_admm
 from automl_admm.cli.commands.report import command
 from automl_admm.core.errors import ConfigurationError
+from automl_admm.report.rows.given import RowsAsked
+from automl_admm.report.writing import make_report
 
 OLD = Path(__file__).parents[1] / "runs" / "old_run" / "group_thresholds"
 THEIRS = {
@@ -82,6 +85,18 @@ def test_a_rate_of_no_row_is_empty_and_so_is_its_comparison(
     assert rows["male"]["false_positive_rate"] != ""
     assert rows["difference"]["false_positive_rate"] == rows["ratio"]["false_positive_rate"] == ""
     assert rows["difference"]["accuracy"] != ""
+    page = make_report(OLD, RowsAsked(some, "some.csv")).page.decode()
+    shown = page[page.index("largest difference") :].split("</tr>")[0]
+    cells = re.findall(r"<td[^>]*>([^<]*)", shown)[1:]
+    told = [f"{float(cell):.3g}" if cell else "–" for cell in list(rows["difference"].values())[4:]]
+    assert cells == told
+
+
+def test_one_group_has_no_difference_on_the_page(fresh: pd.DataFrame) -> None:
+    men = RowsAsked(fresh[fresh["sex"] == "male"], "men.csv", None, ("sex",))
+    page = make_report(OLD, men).page.decode()
+    assert "Quality by group" in page
+    assert "largest difference" not in page
 
 
 def refused(*words: Any) -> Any:

@@ -193,7 +193,9 @@ def _drawn(found: Grouped) -> Markup:
         (name(one.group), one.rows, *map(_told, one.measures))
         for one in (*found.groups, found.all_rows)
     ]
-    rows.append(("largest difference", "", *_differences(found.groups)))
+    if len(found.groups) > 1:
+        differences = (numbers.plain(largest_difference(one), 3) for one in by_measure(found))
+        rows.append(("largest difference", "", *differences))
     headings = ("Group", "Rows", *(title.capitalize() for title in titles))
     return together(tag("h3", "By ", name(found.by)), table(headings, rows))
 
@@ -206,13 +208,19 @@ def _told(one: GroupMeasure) -> Part:
     return together(numbers.plain(one.value, 3), tag("br"), within)
 
 
-def _differences(groups: Sequence[GroupQuality]) -> list[str]:
-    columns = zip(*(one.measures for one in groups), strict=True)
-    found = []
-    for column in columns:
+def by_measure(found: Grouped) -> Iterator[list[float]]:
+    """Yield the values of the groups of each measurement, none at all if a group has none.
+
+    A comparison would leave that group out.
+    """
+    for column in zip(*(one.measures for one in found.groups), strict=True):
         known = [one.value for one in column if one.value is not None]
-        found.append(numbers.plain(max(known) - min(known), 3) if len(known) > 1 else numbers.NONE)
-    return found
+        yield known if len(known) == len(column) else []
+
+
+def largest_difference(values: Sequence[float]) -> float | None:
+    """Return the largest value minus the smallest; None without a value."""
+    return max(values) - min(values) if values else None
 
 
 SECTION = Section("groups", "Quality by group", Groups | None, measure, draw)
