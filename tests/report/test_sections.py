@@ -29,6 +29,7 @@ from automl_admm.report.sections import (
     reproduction,
     tried,
     verdict,
+    winner,
 )
 from automl_admm.report.view import RunView, read_view
 
@@ -207,6 +208,24 @@ def test_groups_have_the_counts_of_the_certificate(tmp_path: Path) -> None:
     assert all(one.lower <= (one.rate or 0.0) <= one.upper for one in found.groups)
     assert found.group_thresholds
     assert any("ROC" in one for one in found.missing)
+
+
+@pytest.mark.parametrize("group", ["never", 0.25])
+def test_the_model_has_the_thresholds_that_it_decides_at(tmp_path: Path, group: Any) -> None:
+    run = Path(shutil.copytree(OLD / "group_thresholds", tmp_path / "run"))
+    manifest = json.loads((run / "model.json").read_text())
+    manifest |= {"threshold": 0.5954, "group_thresholds": {"female": group, "male": 0.75}}
+    (run / "model.json").write_text(json.dumps(manifest))
+    found = winner.measure(read_view(run))
+    assert found.group_thresholds == manifest["group_thresholds"]
+    source = winner.draw(found).source
+    first = group if group == "never" else f"at {group}"
+    assert f"female {first}, male at 0.75, others at 0.5954" in source
+    assert "from" not in source.split("Decides for the positive class")[1].split("</dd>")[0]
+    one = winner.draw(replace(found, group_thresholds={})).source
+    assert "a score of 0.5954" in one
+    always = winner.draw(replace(found, threshold="always", group_thresholds={})).source
+    assert "<dt>Decides for the positive class</dt><dd>always</dd>" in always
 
 
 def test_columns_have_their_kind_and_their_note(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from automl_admm.core.messages import shorten
 from automl_admm.core.space import Value
 from automl_admm.grammar.text.parser import Row, WrittenBranches, WrittenStep
+from automl_admm.pipelines.thresholds.by_group import name_thresholds
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, block_of_code, name, tag, together
 from automl_admm.report.document.tables import facts, folded, table
@@ -14,6 +15,7 @@ from automl_admm.report.pipeline_text import read_pipeline, steps_of
 from automl_admm.report.sections.section import Section
 from automl_admm.report.shipped import shipped_of
 from automl_admm.report.view import RunView
+from automl_admm.runs.finish.run_files import read_thresholds
 
 # A script with long tables of levels would make the page large; it stands in the folder anyway.
 LONGEST_SCRIPT = 40_000
@@ -53,6 +55,7 @@ class Winner:
     metric: str
     pieces: tuple[Piece, ...]
     threshold: float | str | None
+    group_thresholds: dict[str, float | str]
     script: str | None
 
 
@@ -69,13 +72,15 @@ def measure(view: RunView) -> Winner:
         score = model.validation_score
         pieces = (Piece(model.number, 1.0, score, model.text, _steps(model.text)),)
     script = view.script if model is not None and model.is_shipped else None
+    manifest = view.manifest or {}
     return Winner(
         folder=str(view.folder.path),
         is_shipped=model is not None and model.is_shipped,
         fallback=None if model is None else model.fallback,
         metric=view.metric,
         pieces=pieces,
-        threshold=None if view.manifest is None else view.manifest.get("threshold"),
+        threshold=manifest.get("threshold"),
+        group_thresholds=dict(manifest.get("group_thresholds") or {}),
         script=script,
     )
 
@@ -146,8 +151,14 @@ def _decision(found: Winner) -> Markup | None:
     threshold = found.threshold
     if threshold is None:
         return None
-    said = threshold if isinstance(threshold, str) else numbers.plain(threshold)
-    return facts([("Decides for the positive class from", f"a score of {said}")])
+    shipped = {"threshold": threshold, "group_thresholds": found.group_thresholds}
+    if by_group := name_thresholds(read_thresholds(shipped)):
+        return facts([("Decides for the positive class by group", name(by_group))])
+    if isinstance(threshold, str):
+        return facts([("Decides for the positive class", threshold)])
+    return facts(
+        [("Decides for the positive class from", f"a score of {numbers.plain(threshold)}")]
+    )
 
 
 def _code(found: Winner) -> Markup:
