@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,8 +18,10 @@ from report_runs import an_evaluation, write_run
 
 from automl_admm.core.evaluations import Status
 from automl_admm.core.space import Candidate, Selection
+from automl_admm.report.rows.shuffling import Shuffled
 from automl_admm.report.sections import (
     baseline,
+    columns,
     data,
     failures,
     groups,
@@ -226,6 +229,16 @@ def test_the_model_has_the_thresholds_that_it_decides_at(tmp_path: Path, group: 
     assert "a score of 0.5954" in one
     always = winner.draw(replace(found, threshold="always", group_thresholds={})).source
     assert "<dt>Decides for the positive class</dt><dd>always</dd>" in always
+
+
+@pytest.mark.parametrize(("means", "widths"), [((0.2, -0.1), (100, 0)), ((-0.1, -0.2), (0, 0))])
+def test_a_column_without_a_loss_has_no_bar(
+    means: tuple[float, ...], widths: tuple[int, ...]
+) -> None:
+    shuffled = tuple(Shuffled(f"c{m}", m, m, m, 5) for m in means)
+    found = columns.ColumnImportance("accuracy", 9, 9, 5, False, shuffled, (), None)
+    drawn = re.findall(r"width:([\d.]+)%", columns.draw(found).source)
+    assert tuple(map(float, drawn)) == widths
 
 
 def test_columns_have_their_kind_and_their_note(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def draw(found: ColumnImportance) -> Markup:
         return tag("p", found.reason)
     if not found.columns:
         return tag("p", "The time was over before a column was measured.")
-    most = max((one.mean for one in found.columns), default=0.0) or 1.0
+    most = max(0.0, *(one.mean for one in found.columns)) or 1.0
     rows = [_row(one, most) for one in found.columns]
     headings = ("Column", "", "Loss of score", "Least", "Largest", "Repeats")
     more = None
