@@ -20,6 +20,7 @@ from enum import Enum
 from typing import Protocol, TypeVar
 
 from automl_admm.core.admm_state import AdmmState
+from automl_admm.core.errors import PluginError
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.limits import Limit
 from automl_admm.core.priors import Priors
@@ -29,6 +30,9 @@ from automl_admm.core.subproblems import AtFidelity, Observation
 from automl_admm.search.cheap_limits import Cheap, Screen, value_or_nan
 
 PointT = TypeVar("PointT")
+# A search may wait while nothing is evaluated, to let the driver look at its clock, or propose what
+# is known; not for ever.
+MOST_IDLE = 10_000
 
 
 class Wait(Enum):
@@ -188,6 +192,11 @@ class Allowance:
             return True
         # With no result at all the next sub-problem would begin exactly where this one did.
         return done > 0 and self.until is not None and self.clock() >= self.until
+
+
+def waits_for_nothing(title: str) -> PluginError:
+    """Return the error of a search that waits too often while nothing is evaluated."""
+    return PluginError(f"{title} waits for results, but nothing is being evaluated.")
 
 
 def unwrap(proposed: PointT | AtFidelity[PointT]) -> tuple[PointT, float]:

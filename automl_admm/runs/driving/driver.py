@@ -23,7 +23,14 @@ from automl_admm.runs.driving.desk import Desk
 from automl_admm.runs.driving.dispatch import SLICE
 from automl_admm.runs.driving.logbook import Logbook
 from automl_admm.runs.driving.ongoing import Ongoing
-from automl_admm.search.protocol import Proposal, Search, SearchProblem, Wait
+from automl_admm.search.protocol import (
+    MOST_IDLE,
+    Proposal,
+    Search,
+    SearchProblem,
+    Wait,
+    waits_for_nothing,
+)
 
 SHORTEST_EVALUATION = 0.05
 ROUNDING = 1e-6
@@ -40,6 +47,7 @@ class Driver:
         self._threads = thread_pools()
         self._interrupts = desk.interrupts
         self._stopped: StopReason | None = None
+        self._idle = 0
         for evaluation in desk.past.evaluations:
             desk.foresight.learn(evaluation)
 
@@ -84,12 +92,19 @@ class Driver:
             try:
                 with self._thinking():
                     event = step()
+                self._count(event)
             except PluginError as problem:
                 return self._end_after(problem)
             reason = self._reason_to_stop()
             if reason is not None:
                 return Stop(reason)
             step = partial(search.send, self._react(event))
+
+    def _count(self, event: Proposal | Wait | AdmmState) -> None:
+        """Count waits in a row while nothing is evaluated; raise if it is one too many."""
+        self._idle = self._idle + 1 if isinstance(event, Wait) and not self._ongoing else 0
+        if self._idle > MOST_IDLE:
+            raise waits_for_nothing("the search")
 
     def _end_after(self, problem: PluginError) -> Stop:
         """Return the end of a search whose strategy failed; without a success, raise."""

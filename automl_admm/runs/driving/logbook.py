@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
@@ -18,11 +18,14 @@ class Past:
     """The evaluations of a run's earlier sessions.
 
     A repeatable run is made again, with every answer from the log, and so goes on as if it had
-    never stopped. Any other run begins with all the known evaluations.
+    never stopped. Any other run begins with all the known evaluations. Those in `begun` have not
+    ended: their numbers by their keys. No number up to `last_number` is given again.
     """
 
     evaluations: tuple[Evaluation, ...] = ()
     is_repeatable: bool = False
+    begun: Mapping[str, int] = field(default_factory=dict)
+    last_number: int = 0
 
     @property
     def told_to_search(self) -> tuple[Evaluation, ...]:

@@ -37,7 +37,7 @@ class Ongoing:
         self._problem = problem
         self._desk = desk
         self._running: dict[int, _Running] = {}
-        self._started = log.last_number
+        self._last_number = max(log.last_number, desk.past.last_number)
         self._spent = log.spent
         self._again: list[int] = []
         self._is_ending = False
@@ -73,7 +73,6 @@ class Ongoing:
             if running.key == key:
                 running.candidates.append(candidate)
                 return
-        self._started += 1
         self._spent += candidate.fidelity
         seconds, until_deadline = self._desk.budget.limit_of_next(self._log.best)
         arguments = {"candidate": candidate, "seed": self._seed(candidate)}
@@ -81,13 +80,20 @@ class Ongoing:
             arguments |= self._desk.race(self._log.best)
         keep = self._desk.finish is not None
         task = self._desk.dispatch.make(TaskKind.EVALUATE, arguments, seconds, keep=keep)
-        running = _Running(self._started, task, key, [candidate], until_deadline)
+        running = _Running(self._number(key), task, key, [candidate], until_deadline)
         self._running[task.number] = running
         text = self._problem.text(candidate)
         with self._desk.ledger.charge(Account.STORE):
             self._log.begin(running.number, key, text)
         self._desk.tell("evaluation_started", number=running.number, text=text)
         self._desk.dispatch.submit(task)
+
+    def _number(self, key: str) -> int:
+        """Return the number that an evaluation has from before, else a new one."""
+        if key in self._desk.past.begun:
+            return self._desk.past.begun[key]
+        self._last_number += 1
+        return self._last_number
 
     def _seed(self, candidate: Candidate) -> int:
         """Return the seed of a candidate, the same at every fidelity: a rough fit can go on."""

@@ -14,9 +14,9 @@ from automl_admm.core.messages import say_count
 from automl_admm.runs.blackbox import BlackBox, check_function, drive_black_box
 from automl_admm.runs.cancelling import Cancel, cancellers
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.driving.logbook import Past
 from automl_admm.runs.signatures import constructs
 from automl_admm.runs.study.files import copy_study, open_study, reopen_study
+from automl_admm.runs.study.loan import Loan
 from automl_admm.runs.study.observations import read_observations
 from automl_admm.runs.study.optimized import MinimizeResult, summarize
 from automl_admm.runs.study.options import StudyCall, limits_of, warn_of_limits
@@ -165,18 +165,17 @@ class Study(OwnedStudy):
             if len(self._trials.pending) > len(self._trials.unclaimed):
                 told = say_count(len(self.pending), "trial")
                 raise ConfigurationError(f"{told} pending.", hint="Tell their results first.")
-            self._trials.release()
             self._begun = self._begun or time.monotonic()
-            config = _driven(self._box.config, self._trials, evaluations, self._begun)
-            watched = replace(config, callbacks=(*config.callbacks, *cancellers(cancel)))
-            past = Past(tuple(self._trials.log.evaluations))
-            box, store = replace(self._box, config=watched), self._trials.store
-            self._is_lent = True
+            loan = Loan(self._trials)
             try:
-                run = drive_black_box(box, objective, self._trials, store, past)
+                config = _driven(self._box.config, self._trials, evaluations, self._begun)
+                watched = replace(config, callbacks=(*config.callbacks, *cancellers(cancel)))
+                box, store = replace(self._box, config=watched), self._trials.store
+                self._is_lent = True
+                run = drive_black_box(box, objective, loan, store, loan.past)
             finally:
                 self._is_lent = False
-                self._trials.take_up()
+                loan.end()
         return summarize(run, self._box.problem.space, self._box.config)
 
     # --- several processes -------------------------------------------------------------------

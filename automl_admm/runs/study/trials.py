@@ -22,7 +22,14 @@ from automl_admm.runs.study.journal import Ask, Journal
 from automl_admm.runs.study.telling import Outcome
 from automl_admm.runs.study.trial import Trial
 from automl_admm.search.cheap_limits import Screen
-from automl_admm.search.protocol import Proposal, Search, SearchProblem, derive_seed
+from automl_admm.search.protocol import (
+    MOST_IDLE,
+    Proposal,
+    SearchProblem,
+    Wait,
+    derive_seed,
+    waits_for_nothing,
+)
 from automl_admm.search.starts import draw_candidate
 from automl_admm.store.sqlite.rows import UNFINISHED
 
@@ -62,8 +69,17 @@ class Trials:
         known = self.store.read()
         ended = tuple(e for e in known if e.status not in UNFINISHED)
         self.log = Logbook(self.store, Past(ended), self.box.problem.limits)
-        cut_short = [e.candidate for e in known if e.status in UNFINISHED]
-        self.conversation.first.extendleft(reversed(cut_short))
+        self.leave([e.candidate for e in known if e.status in UNFINISHED])
+
+    def leave(self, candidates: Sequence[Candidate]) -> None:
+        """Let new candidates come before the next proposals of the search, each once."""
+        conversation = self.conversation
+        found: dict[str, Candidate] = {}
+        for one in (*candidates, *conversation.left):
+            key = self.box.problem.key(one)
+            if self.is_new(key):
+                found.setdefault(key, one)
+        conversation.left = deque(found.values())
 
     @property
     def spent(self) -> float:
@@ -86,20 +102,19 @@ class Trials:
             problem = replace(problem, known=tuple(self.log.evaluations))
             self.conversation.begin(self.box.plan().search(problem, self.tell))
 
-    def search(self, problem: SearchProblem, tell: Tell) -> Search:
-        """Lend the search to a driver."""
-        del tell
-        self.begin(problem)
-        return self.conversation.lent()
-
     def ask(self) -> Pending | None:
         """Return the next trial; None if there is none before a result comes, or at the end."""
         if self.unclaimed:
             return self.pending[self.unclaimed.popleft()]
+        idle = 0
         while not (self.conversation.is_idle and self.pending):
             event = self.conversation.step()
             if event is None:
                 return None
+            idle = idle + 1 if isinstance(event, Wait) else 0
+            if idle > MOST_IDLE:
+                self.conversation.forget()
+                raise waits_for_nothing("the search")
             if isinstance(event, Proposal):
                 asked = self._take(event)
                 if asked is not None:
@@ -123,7 +138,7 @@ class Trials:
 
     def _draw(self) -> Pending | None:
         """Draw a new point at random, for a worker that has nothing to do meanwhile."""
-        problem, number = self.box.problem, self._next_number
+        problem, number = self.box.problem, self.last_number + 1
         rng = np.random.default_rng(derive_seed(problem.seed, MEANWHILE, number))
         running = {one.key for one in self.pending.values()}
         for _ in range(DRAWS):
@@ -135,11 +150,13 @@ class Trials:
         return None
 
     @property
-    def _next_number(self) -> int:
-        return max(self.log.last_number, *self.pending, 0) + 1
+    def last_number(self) -> int:
+        """The highest number that a trial was ever given, with a result or without."""
+        asked = max((ask.number or 0 for ask in self.journal.asks), default=0)
+        return max(self.log.last_number, asked, *self.pending)
 
     def _start(self, key: str, candidate: Candidate, origin: str) -> Pending:
-        asked = Pending(self._next_number, key, [candidate], time.monotonic())
+        asked = Pending(self.last_number + 1, key, [candidate], time.monotonic())
         text = self.box.text(candidate)
         heard = len(self.log.evaluations)
         # The store first: so it has the text of every trial in the journal.
@@ -184,10 +201,12 @@ class Trials:
         told = {ENDED: round(time.time(), 3), TOLD: len(self.log.evaluations) + 1}
         evaluation = replace(evaluation, details={**told, **evaluation.details})
         self.log.enter(evaluation)
-        running = self.pending.pop(evaluation.number, None)
-        if evaluation.number in self.unclaimed:
-            self.unclaimed.remove(evaluation.number)
-        candidates = [evaluation.candidate] if running is None else running.candidates
+        running = self.pending.get(evaluation.number)
+        candidates = [evaluation.candidate]
+        if running is not None and running.key == evaluation.key:
+            candidates = self.pending.pop(running.number).candidates
+            if running.number in self.unclaimed:
+                self.unclaimed.remove(running.number)
         for candidate in candidates:
             self.conversation.hear(replace(evaluation, candidate=candidate))
         self.tell("evaluation_finished", evaluation=evaluation)
@@ -196,7 +215,7 @@ class Trials:
         """Enter a result from elsewhere; return False if its point is known or pending."""
         if not self.is_new(evaluation.key):
             return False
-        number = self._next_number
+        number = self.last_number + 1
         self.enter(replace(evaluation, number=number, details={ADDED: True}))
         return True
 
@@ -221,14 +240,8 @@ class Trials:
 
     def move_in(self, again: Trials) -> None:
         """Take over the search and the pending trials of others, made again on the same results."""
-        again.conversation.first.extend(self.conversation.first)
+        # What a driver left is proposed again by the search itself, when its turn comes.
         self.conversation, self.pending = again.conversation, again.pending
-
-    def release(self) -> None:
-        """Let the trials that nobody has claimed since the study was read come first."""
-        for number in reversed(self.unclaimed):
-            self.conversation.first.extendleft(reversed(self.pending.pop(number).candidates))
-        self.unclaimed.clear()
 
 
 def silent(hook: str, **arguments: Any) -> Sequence[Any]:

@@ -49,7 +49,7 @@ class StudyView:
         deadline = self._deadline
         if deadline is not None and time.monotonic() >= deadline:
             return str(StopReason.BUDGET)
-        is_left = conversation.first or self._trials.unclaimed
+        is_left = conversation.has_waiting or self._trials.unclaimed
         return str(StopReason.EXHAUSTED) if conversation.is_over and not is_left else None
 
     @property

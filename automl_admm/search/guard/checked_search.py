@@ -18,13 +18,19 @@ from automl_admm.core.messages import say_error, say_value
 from automl_admm.core.space import Candidate
 from automl_admm.search.guard.guard import GRACE, Helper, nothing
 from automl_admm.search.guard.proposal_checks import Fault, admit_candidate
-from automl_admm.search.protocol import WAIT, Event, Proposal, Search, SearchProblem, Wait
+from automl_admm.search.protocol import (
+    MOST_IDLE,
+    WAIT,
+    Event,
+    Proposal,
+    Search,
+    SearchProblem,
+    Wait,
+    waits_for_nothing,
+)
 
 logger = logging.getLogger(__name__)
 
-# A search may wait while nothing is evaluated, to let the driver look at its clock, or propose what
-# is known; not for ever.
-MOST_IDLE = 10_000
 ENDED = object()
 
 
@@ -75,8 +81,7 @@ class _Counted:
         if self._idle <= MOST_IDLE:
             return
         if key is None:
-            told = f"{self.title} waits for results, but nothing is being evaluated."
-            raise PluginError(told)
+            raise waits_for_nothing(self.title)
         told = "%s proposed nothing new %d times in a row: the search is over"
         logger.warning(told, self.title, MOST_IDLE)
         self.is_over = True

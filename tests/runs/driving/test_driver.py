@@ -109,6 +109,17 @@ def test_everything_proposed_is_evaluated_stored_and_told() -> None:
     assert driver.log.best.loss == 1.0
 
 
+def test_a_search_that_waits_for_nothing_ends_with_what_is_known() -> None:
+    def waiting() -> Search:
+        yield Proposal(numbered(0.5), "test")
+        while True:
+            yield WAIT
+
+    stop = driving(desk(FakeExecutor())).run(waiting())
+    told = "the search waits for results, but nothing is being evaluated"
+    assert stop == Stop(StopReason.FAILED_STRATEGY, told)
+
+
 def test_the_same_thing_is_never_evaluated_twice() -> None:
     seen: list[Evaluation] = []
     executor = FakeExecutor()

@@ -41,19 +41,37 @@ def test_results_reach_the_search_at_its_next_step() -> None:
     assert heard == [[], [result(0.1)], []]
 
 
-def test_what_a_driver_leaves_untaken_comes_first_afterwards() -> None:
+def test_what_a_driver_did_not_answer_is_known_afterwards() -> None:
     heard: list[Sequence[Evaluation]] = []
     talk = Conversation()
     talk.begin(two_points(heard))
     talk.first.append(candidate(0.5))
-    lent = talk.lent()
-    assert next(lent) == Proposal(candidate(0.5), ENQUEUED)
-    assert lent.send([result(0.5)]) == Proposal(candidate(0.1), "theta")
+    lent = talk.lent([candidate(0.9)])
+    assert next(lent) == Proposal(candidate(0.9), ENQUEUED)
+    assert lent.send([result(0.9)]) is WAIT
+    assert lent.send([]) == Proposal(candidate(0.5), ENQUEUED)
+    assert lent.send([]) == Proposal(candidate(0.1), "theta")
+    assert lent.send([result(0.5)]) is WAIT
     lent.close()
-    assert talk.step() == Proposal(candidate(0.1), ENQUEUED)
-    assert talk.step() is WAIT
+    assert talk.unanswered == [candidate(0.1)]
     # What the driver sent is heard, although the search had not asked for it yet.
-    assert heard == [[result(0.5)]]
+    assert heard == [[result(0.9), result(0.5)]]
+    talk.left.append(candidate(0.1))
+    talk.first.append(candidate(0.7))
+    assert talk.step() == Proposal(candidate(0.7), ENQUEUED)
+    assert talk.step() == Proposal(candidate(0.1), ENQUEUED)
+
+
+def test_a_driver_at_its_end_leaves_no_proposal() -> None:
+    talk = Conversation()
+    talk.begin(two_points([]))
+    lent = talk.lent()
+    assert next(lent) is WAIT
+    assert lent.send([]) == Proposal(candidate(0.1), "theta")
+    assert lent.send([result(0.1)]) is WAIT
+    lent.close()
+    assert talk.unanswered == []
+    assert talk.step() is WAIT
 
 
 def test_an_interrupt_in_a_solver_is_not_the_end_of_the_space() -> None:
