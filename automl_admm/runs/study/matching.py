@@ -19,6 +19,7 @@ from automl_admm.core.space import Candidate
 from automl_admm.runs.blackbox import PreparedBox
 from automl_admm.runs.study.journal import Journal
 from automl_admm.runs.study.points import is_point
+from automl_admm.runs.study.trials import TOLD
 from automl_admm.store.sqlite.rows import UNFINISHED, Begun
 
 # It does not offer warm_start: that reads the names of the limits from the file in doubt.
@@ -63,12 +64,34 @@ def _strange_asks(
             texts[ended.number].add(ended.text)
     for waiting in begun:
         texts[waiting.number].add(waiting.text)
+    asked = _numbers_by_text(box, journal)
+    given_again = {
+        one.number
+        for one in log
+        if TOLD not in one.details and asked.get(one.text, set()) - {one.number}
+    }
     for ask in journal.asks:
-        known = texts[ask.number] if ask.number is not None else set()
+        if ask.number is None or ask.number in given_again:
+            continue
         # One that a driver had begun before it was killed may have left its number to another.
-        problems = [_misfit(box, ask.candidate, text) for text in sorted(known)]
-        if ask.number is not None and problems and all(problems):
+        problems = [_misfit(box, ask.candidate, text) for text in sorted(texts[ask.number])]
+        text = box.text(ask.candidate)
+        is_elsewhere = any(text in texts[number] for number in asked[text] - {ask.number})
+        if problems and all(problems) and not is_elsewhere:
             yield ask.number, str(problems[0])
+
+
+def _numbers_by_text(box: PreparedBox, journal: Journal) -> Mapping[str, set[int]]:
+    """Return the numbers under which each point was asked for.
+
+    It is one, but earlier versions gave numbers of pending trials to others that were pending:
+    their `optimize` did, and an `ask` after it.
+    """
+    asked: dict[str, set[int]] = defaultdict(set)
+    for ask in journal.asks:
+        if ask.number is not None:
+            asked[box.text(ask.candidate)].add(ask.number)
+    return asked
 
 
 def _misfit(box: PreparedBox, candidate: Candidate, text: str) -> str | None:

@@ -8,6 +8,7 @@ came with a budget of time or by several workers), it begins anew with all resul
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 
 from automl_admm.core.evaluations import Evaluation
@@ -24,11 +25,24 @@ DRIVEN = "driven"
 def restore(box: PreparedBox, store: Store, journal: Journal, tell: Tell) -> Trials:
     """Return the trials as they were; those pending are handed out again first."""
     trials = Trials(box, store, journal, tell)
-    told = sorted(trials.log.evaluations, key=lambda e: (e.details.get(TOLD, e.number), e.number))
+    told = _in_order(trials.log.evaluations)
     if not _is_made_again(trials, told):
         _begin_anew(trials)
     trials.unclaimed.extend(sorted(trials.pending))
     return trials
+
+
+def _in_order(log: Sequence[Evaluation]) -> list[Evaluation]:
+    """Return the results in the order in which they came.
+
+    Those of `optimize` have no place of their own: in the order of their numbers they have the
+    places left free by those told.
+    """
+    told = {one.details[TOLD] for one in log if TOLD in one.details}
+    free = (place for place in count(1) if place not in told)
+    numbered = sorted(log, key=lambda one: one.number)
+    placed = [(one.details.get(TOLD) or next(free), one) for one in numbered]
+    return [one for _, one in sorted(placed, key=lambda pair: (pair[0], pair[1].number))]
 
 
 def demand_asks(path: Path, journal: Journal, log: Sequence[Evaluation]) -> None:
@@ -64,15 +78,20 @@ def _is_made_again(trials: Trials, told: Sequence[Evaluation]) -> bool:
 def _asks(trials: Trials, told: Sequence[Evaluation]) -> list[Ask] | None:
     """Return all asks in their order; None if it cannot be known.
 
-    The evaluations of `optimize` are not in the journal: with one worker each was begun when all
-    before it had ended.
+    The evaluations of `optimize` are not in the journal, unless they were pending before: with one
+    worker each was begun when all before it had ended. Earlier versions gave the number of a
+    pending trial to another point.
     """
-    config, journal = trials.box.config, trials.journal
-    known = {ask.number for ask in journal.asks}
+    config, journal, key = trials.box.config, trials.journal, trials.box.problem.key
+    known = {(ask.number, key(ask.candidate)) for ask in journal.asks}
+    others = [(place, one) for place, one in enumerate(told) if (one.number, one.key) not in known]
+    numbers = {number for number, _ in known}
+    if any(one.number in numbers for _, one in others):
+        return None
     driven = [
         Ask(one.number, place, one.candidate, DRIVEN)
-        for place, one in enumerate(told)
-        if one.number not in known and ADDED not in one.details
+        for place, one in others
+        if ADDED not in one.details
     ]
     if config.time_budget is not None or (driven and config.n_jobs > 1):
         return None
@@ -93,11 +112,15 @@ def _is_asked_again(again: Trials, ask: Ask) -> bool:
 
 
 def _begin_anew(trials: Trials) -> None:
-    """Take over what is pending or waits; the search will begin with the results it has."""
-    told = {evaluation.number for evaluation in trials.log.evaluations}
+    """Take over what is pending or waits; the search will begin with the results it has.
+
+    A trial whose number another point has comes first under a new one.
+    """
+    taken = {evaluation.number for evaluation in trials.log.evaluations}
     for ask in trials.journal.asks:
-        key = trials.box.problem.key(ask.candidate)
-        if ask.number is None and trials.is_new(key):
+        if not trials.is_new(trials.box.problem.key(ask.candidate)):
+            continue
+        if ask.number is None or ask.number in taken or ask.number in trials.pending:
             trials.conversation.first.append(ask.candidate)
-        elif ask.number is not None and ask.number not in told and trials.is_new(key):
+        else:
             trials.adopt(ask.number, ask.candidate)
