@@ -18,7 +18,7 @@ from automl_admm.runs.search_run import check_cheap, teller
 from automl_admm.runs.study.journal import Journal, create_journal, read_journal
 from automl_admm.runs.study.matching import demand_one_study
 from automl_admm.runs.study.observations import read_observations
-from automl_admm.runs.study.options import StudyCall, config_of, limits_of
+from automl_admm.runs.study.options import OF_ONE, StudyCall, config_of, limits_of
 from automl_admm.runs.study.points import locate
 from automl_admm.runs.study.restoring import demand_asks, restore
 from automl_admm.runs.study.saved_study import (
@@ -36,6 +36,9 @@ from automl_admm.store.json_content import RESTORE
 from automl_admm.store.memory import MemoryStore
 from automl_admm.store.run_folder import RunFolder, create_folder
 from automl_admm.store.sqlite.log import SqliteStore
+
+# Changes by which the executor is chosen anew: earlier versions wrote their choice as the user's.
+CHOOSING = frozenset({"n_jobs", "eval_time_limit", "memory_limit"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,8 @@ def reopen_study(folder: str | Path, changed: Mapping[str, Any]) -> Opened:
     kept = {"constraints": saved.limits, "starts": saved.starts, **saved.options}
     if "limits" in changed:
         del kept["constraints"]
+    if changed.keys() & CHOOSING and kept.get("executor") == OF_ONE:
+        del kept["executor"]
     call = StudyCall(saved.space, **kept | {"work_dir": path} | dict(changed))
     box = _prepare(call)
     if tuple(box.problem.limits) != saved.limits:
@@ -138,8 +143,13 @@ def _described(name: str, call: StudyCall, box: PreparedBox) -> SavedStudy:
             options[one.name] = value
         else:
             objects.append(one.name)
+    # What was left to us is left to us again, for other limits and another machine.
     if call.n_jobs is None:
         options.pop("n_jobs", None)
+    if call.executor is None:
+        options.pop("executor", None)
+    elif isinstance(call.executor, str):
+        options["executor"] = call.executor
     return SavedStudy(
         name,
         call.space,

@@ -18,6 +18,9 @@ from automl_admm.runs.options import options_of
 from automl_admm.runs.search_options import SearchOptions
 from automl_admm.runs.validation import folder_of, observers_of, seed_of, several, with_numbers
 
+# The executor by default, if calls come one at a time and without limits on each.
+OF_ONE = "inline"
+
 
 @dataclass(frozen=True, kw_only=True)
 class BlackBoxOptions(SearchOptions):
@@ -62,7 +65,7 @@ def config_of(call: BlackBoxOptions, begun: float, title: str) -> RunConfig:
     workers = count_workers(call.n_jobs)
     # One call at a time without limits on it needs no child process.
     is_alone = workers == 1 and call.eval_time_limit is None and call.memory_limit is None
-    default = "inline" if is_alone else "local"
+    default = OF_ONE if is_alone else "local"
     given = with_numbers(call, options_of(SearchOptions))
     resolved = {
         "executor": default if call.executor is None else call.executor,
