@@ -92,10 +92,13 @@ def reopen_study(folder: str | Path, changed: Mapping[str, Any]) -> Opened:
         demand_asks(path / JOURNAL, journal, log)
         tell = teller(box.config, box.problem, box.plugins, is_open_ended=True)
         trials = restore(box, store, journal, tell)
+        described = _described(saved.name, call, box)
+        if described != saved:
+            write_study(path, described)
     except BaseException:
         store.close()
         raise
-    return Opened(saved, trials, path)
+    return Opened(described, trials, path)
 
 
 def copy_study(saved: SavedStudy, trials: Trials, folder: str | Path) -> None:
