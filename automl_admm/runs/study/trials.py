@@ -38,6 +38,7 @@ TOLD, ADDED = "told", "added"
 # The origin of a point drawn because the search waits for results, while a worker is free.
 MEANWHILE = "meanwhile"
 DRAWS = 64
+COPY = "A study and its copy go on apart: tell each the trials that it gave out."
 ROUNDING = 1e-6
 Tell = Callable[..., Sequence[Any]]
 
@@ -174,6 +175,10 @@ class Trials:
         if isinstance(number, bool) or not isinstance(number, int):
             raise ConfigurationError(f"tell takes a trial or its number, not {say_value(trial)}.")
         if number in self.pending:
+            if isinstance(trial, Trial) and trial.key != self.pending[number].key:
+                raise ConfigurationError(
+                    f"trial {number} of this study is another point.", hint=COPY
+                )
             return self.pending[number]
         if any(one.number == number for one in self.log.evaluations):
             raise ConfigurationError(f"trial {number} was told before.")

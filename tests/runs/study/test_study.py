@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -216,6 +217,23 @@ def test_a_trial_is_told_once() -> None:
     with pytest.raises(ConfigurationError, match="trial 1 was told before"):
         one.tell(trial, 0.1, {"size": 1})
     assert [result.loss for result in one.results] == [0.5]
+
+
+def test_a_trial_of_the_original_is_not_told_to_a_copy_at_another_point(tmp_path: Path) -> None:
+    one = study()
+    first = one.ask()
+    one.save(tmp_path / "copy")
+    with Study.load(tmp_path / "copy") as copy:
+        assert copy.ask() == first
+        copy.enqueue(POINT)
+        theirs, ours = copy.ask(), one.ask()
+        assert theirs is not None
+        assert ours is not None
+        assert theirs.number == ours.number
+        with pytest.raises(ConfigurationError, match="trial 2 of this study is another point"):
+            copy.tell(ours, 0.5, NO_LIMITS)
+        copy.tell(first, 0.5, NO_LIMITS)
+        assert copy.pending == (theirs,)
 
 
 @pytest.mark.parametrize(
