@@ -96,11 +96,15 @@ class Study(OwnedStudy):
         found: list[Trial] = []
         with self._held():
             self._begin()
-            while len(found) < n and self.ended is None:
-                asked = self._trials.ask()
-                if asked is None:
-                    break
-                found.append(self._trial(asked))
+            try:
+                while len(found) < n and self.ended is None:
+                    asked = self._trials.ask()
+                    if asked is None:
+                        break
+                    found.append(self._trial(asked))
+            except BaseException:  # they do not reach the user now
+                self._trials.unclaimed.extendleft(trial.number for trial in reversed(found))
+                raise
         return found
 
     def tell(

@@ -135,7 +135,12 @@ class Trials:
         if running is not None:
             running.candidates.append(candidate)
             return None
-        return self._start(key, candidate, proposal.origin)
+        try:
+            return self._start(key, candidate, proposal.origin)
+        except BaseException:
+            if self.is_new(key):  # the search proposes it once: it is not to be lost
+                self.conversation.first.appendleft(candidate)
+            raise
 
     def _draw(self) -> Pending | None:
         """Draw a new point at random, for a worker that has nothing to do meanwhile."""

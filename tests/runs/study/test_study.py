@@ -25,7 +25,7 @@ from automl_admm import (
     Trial,
     minimize,
 )
-from automl_admm.core.errors import ConfigurationError, InfeasibleError, NoSuccessError
+from automl_admm.core.errors import ConfigurationError, InfeasibleError, NoSuccessError, StoreError
 from automl_admm.core.run import RunInfo
 
 SPACE = SearchSpace(
@@ -234,6 +234,25 @@ def test_a_trial_of_the_original_is_not_told_to_a_copy_at_another_point(tmp_path
             copy.tell(ours, 0.5, NO_LIMITS)
         copy.tell(first, 0.5, NO_LIMITS)
         assert copy.pending == (theirs,)
+
+
+def test_a_failed_ask_loses_no_proposal(monkeypatch: pytest.MonkeyPatch) -> None:
+    space = SearchSpace((Choice("c", ("a", "b", "c", "d")),))
+    one = Study(space, **QUICK)
+    write = one._trials.journal.add
+    left = iter([True, True, False])
+
+    def add(ask: Any) -> None:
+        if not next(left, True):
+            raise StoreError("the disk is full.")
+        write(ask)
+
+    monkeypatch.setattr(one._trials.journal, "add", add)
+    with pytest.raises(StoreError):
+        one.ask(3)
+    trials = one.ask(9)
+    assert [trial.number for trial in trials] == [1, 2, 3, 4]
+    assert sorted(trial.values["c"] for trial in trials) == ["a", "b", "c", "d"]
 
 
 @pytest.mark.parametrize(
