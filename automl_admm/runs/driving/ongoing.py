@@ -89,7 +89,7 @@ class Ongoing:
         self._desk.dispatch.submit(task)
 
     def _number(self, key: str) -> int:
-        """Return the number that an evaluation has from before, else a new one."""
+        """Return the number of an evaluation begun before, else a new one."""
         if key in self._desk.past.begun:
             return self._desk.past.begun[key]
         self._last_number += 1

@@ -22,9 +22,9 @@ ENQUEUED = "enqueued"
 class Conversation:
     """Own a search: its results not yet sent, and the candidates that come before its own.
 
-    The user's candidates in `first` come first, then those in `left`, which drivers left. What the
-    present driver was given without an answer is `unanswered`. `state` is the latest state of
-    ADMM; `is_over` is True once the search has nothing left to try.
+    The user's candidates in `first` come first, then those in `left` by earlier drivers. Those
+    given to a driver without an answer are `unanswered`. `state` is the latest state of ADMM;
+    `is_over` is True once the search has nothing left to try.
     """
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Conversation:
         return event
 
     def forget(self) -> None:
-        """Let go of the search, for another to begin with all that is known."""
+        """Let go of the search, for another to begin with all known results."""
         self._search, self._is_resumed, self._is_waiting = None, False, False
 
     def _resume(self, search: Search) -> Event:

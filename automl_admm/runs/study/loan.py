@@ -1,4 +1,4 @@
-"""The search of a study, lent to a driver: all that it was given or found out comes back."""
+"""The search of a study, lent to a driver and taken back with all results."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from automl_admm.search.protocol import Search, SearchProblem
 class Loan:
     """Lends the search of a study to one driver.
 
-    The driver evaluates the trials that nobody has claimed since the study was read first, under
-    the numbers that they have; those that it does not come to are pending again at the end.
+    The driver first evaluates the trials not claimed since the study was read, under their own
+    numbers; without a result they are pending again at the end.
     """
 
     def __init__(self, trials: Trials) -> None:
@@ -25,7 +25,7 @@ class Loan:
 
     @property
     def past(self) -> Past:
-        """What the driver knows of before."""
+        """The results and the numbers of before."""
         numbers = {one.key: one.number for one in self._released}
         known, last = self._trials.log.evaluations, self._trials.last_number
         return Past(tuple(known), begun=numbers, last_number=last)
@@ -38,7 +38,7 @@ class Loan:
         return self._trials.conversation.lent(begun)
 
     def end(self) -> None:
-        """Take the search back, with the results that the driver did not tell it."""
+        """Take the search back, and tell it the results not told by the driver."""
         trials = self._trials
         trials.take_up()
         for one in self._released:
@@ -49,7 +49,7 @@ class Loan:
         self._released, trials.conversation.unanswered = [], []
 
     def _take_back(self, candidates: Iterable[Candidate]) -> None:
-        """Tell the search the known results; what has none comes before its next proposals."""
+        """Tell the search the known results; the rest comes before its next proposals."""
         trials, left = self._trials, []
         for candidate in candidates:
             key = trials.box.problem.key(candidate)

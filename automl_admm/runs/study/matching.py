@@ -82,10 +82,10 @@ def _strange_asks(
 
 
 def _numbers_by_text(box: PreparedBox, journal: Journal) -> Mapping[str, set[int]]:
-    """Return the numbers under which each point was asked for.
+    """Return the numbers of each point in the asks.
 
-    It is one, but earlier versions gave numbers of pending trials to others that were pending:
-    their `optimize` did, and an `ask` after it.
+    It is one, but earlier versions gave numbers of pending trials to other pending ones: their
+    `optimize` did, and an `ask` after it.
     """
     asked: dict[str, set[int]] = defaultdict(set)
     for ask in journal.asks:

@@ -33,7 +33,7 @@ def restore(box: PreparedBox, store: Store, journal: Journal, tell: Tell) -> Tri
 
 
 def _in_order(log: Sequence[Evaluation]) -> list[Evaluation]:
-    """Return the results in the order in which they came.
+    """Return the results in the order of their coming.
 
     Those of `optimize` have no place of their own: in the order of their numbers they have the
     places left free by those told.
@@ -114,7 +114,7 @@ def _is_asked_again(again: Trials, ask: Ask) -> bool:
 def _begin_anew(trials: Trials) -> None:
     """Take over what is pending or waits; the search will begin with the results it has.
 
-    A trial whose number another point has comes first under a new one.
+    If another point has the number of a trial, the trial comes first under a new one.
     """
     taken = {evaluation.number for evaluation in trials.log.evaluations}
     for ask in trials.journal.asks:

@@ -157,7 +157,7 @@ class Trials:
 
     @property
     def last_number(self) -> int:
-        """The highest number that a trial was ever given, with a result or without."""
+        """The highest number given to a trial so far, with a result or without."""
         asked = max((ask.number or 0 for ask in self.journal.asks), default=0)
         return max(self.log.last_number, asked, *self.pending)
 
