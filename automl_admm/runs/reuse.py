@@ -27,6 +27,7 @@ from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.prepare.reused import Reused, ReusedRun
 from automl_admm.runs.session.changes import best_texts, read_anew
+from automl_admm.runs.session.mixed_basis import MIXED
 from automl_admm.runs.session.run_log import Log, read_log
 from automl_admm.store.run_folder import RunFolder
 
@@ -90,14 +91,21 @@ class _Other:
     def _here(self) -> Mapping[str, str | None]:
         return basis_of(self.prepared)
 
+    @cached_property
+    def _mixed(self) -> frozenset[str]:
+        """The parts with changes between sessions of the other run."""
+        return frozenset(self._content.get(MIXED, ()))
+
     def _is_same(self, part: str) -> bool:
-        """Return True if both runs note this part, and the same of it."""
+        """Return True if both runs note this part, and the same of it in all their sessions."""
+        if part in self._mixed:
+            return False
         there = self._content.get("basis") or {}
         return self._here[part] is not None and there.get(part) == self._here[part]
 
     def add_to(self, found: Reused) -> tuple[Preparation, Reused]:
         """Return the preparation with its starts, and the results with those of this run."""
-        differs = tuple(words for part, words in NEEDED.items() if not self._is_same(part))
+        differs = tuple(part for part in NEEDED if not self._is_same(part))
         known = {one.key for one in found.evaluations}
         results = [] if differs else self._results(known, len(found.evaluations))
         taken = known | {one.key for one in results}
@@ -122,9 +130,14 @@ class _Other:
         )
 
     def _because(self, differs: Sequence[str]) -> str:
-        if "basis" not in self._content:
+        # A run begun by such a version, and gone on with since, has all parts mixed.
+        if "basis" not in self._content or self._mixed.issuperset(NEEDED):
             return "its version did not note what its numbers rest on"
-        return f"{' and '.join(differs)} differ" if differs else ""
+        mixed = [NEEDED[part] for part in differs if part in self._mixed]
+        other = [NEEDED[part] for part in differs if part not in self._mixed]
+        told = [f"{' and '.join(other)} differ"] if other else []
+        told += [f"{' and '.join(mixed)} changed between its sessions"] if mixed else []
+        return " and ".join(told)
 
     def _starts(self, taken: set[str], *, knows_held_out: bool) -> Sequence[Any]:
         """Return its best pipelines without a result here; none if they may know rows held out."""

@@ -142,6 +142,7 @@ RUN = record(
         "components_left_out": mapping_of(text),
         "answers": list_of(READING),
         "basis": mapping_of(nullable(text)),
+        "mixed_basis": TEXTS,
         "brought_by": mapping_of(text),
         "reuse": list_of(record({"told": text})),
         "tried_first": list_of(text),

@@ -29,6 +29,7 @@ from automl_admm.runs.saved_request import describe_request, is_parted_as_before
 from automl_admm.runs.session.brought_parts import BROUGHT, brought_parts
 from automl_admm.runs.session.changes import hash_space
 from automl_admm.runs.session.metric_code import metric_code
+from automl_admm.runs.session.mixed_basis import MIXED
 from automl_admm.runs.session.written_limits import write_limit
 from automl_admm.store.file_schemas import RUN_ID
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
@@ -49,6 +50,7 @@ def write_settings(
     *,
     state: RunState,
     run_id: str | None = None,
+    mixed: Sequence[str] = (),
     result: RunResult | None = None,
 ) -> None:
     """Write `run.json`: settings, data, versions, sessions and the end of the run."""
@@ -58,6 +60,7 @@ def write_settings(
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
         "title": prepared.config.title,
         **describe_run(prepared),
+        **({MIXED: list(mixed)} if mixed else {}),
         "sessions": [asdict(stretch) for stretch in stretches],
     }
     if result is not None:

@@ -24,6 +24,7 @@ from automl_admm.runs.prepare.preparation import Preparation, aim_again
 from automl_admm.runs.prepare.reused import TRIED_FIRST, Reused
 from automl_admm.runs.session.begun_change import begin_change, end_change, settle_change
 from automl_admm.runs.session.changes import Changes, best_texts, find_changes, read_anew, refuse
+from automl_admm.runs.session.mixed_basis import mixed_parts
 from automl_admm.runs.session.run_json import Stretch, describe_run, write_settings
 from automl_admm.runs.session.run_log import check_limits
 from automl_admm.store.files import StoreFiles
@@ -46,6 +47,7 @@ class Session:
     past: Past = field(default_factory=Past)
     earlier: tuple[Stretch, ...] = ()
     run_id: str | None = None
+    mixed: tuple[str, ...] = ()
 
     def write(
         self, prepared: Preparation, state: RunState, result: RunResult | None = None
@@ -57,7 +59,13 @@ class Session:
             now = Stretch(_wall_clock(prepared.config.begun), took)
             stretches = (*self.earlier, now)
             write_settings(
-                self.folder, prepared, stretches, state=state, run_id=self.run_id, result=result
+                self.folder,
+                prepared,
+                stretches,
+                state=state,
+                run_id=self.run_id,
+                mixed=self.mixed,
+                result=result,
             )
 
 
@@ -74,6 +82,7 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
     settle_change(folder)
     before = folder.read(folder.settings) if config.resumed else None
     earlier = () if before is None else _stretches(before, folder)
+    mixed: tuple[str, ...] = ()
     store = SqliteStore(folder.store, create=before is None, write=before is not None)
     try:
         known: Sequence[Evaluation] = () if before is None else store.read()
@@ -90,10 +99,11 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
                 prepared, known = _carry_over(
                     folder, store, known, prepared, changes, knows_kept=knows_kept
                 )
+            mixed = mixed_parts(before, prepared, known, is_decided_anew=is_decided_otherwise)
             _remove_leftovers(folder)
         past = _past(known, prepared) if before else _begin_with_reused(store, prepared)
         with temporary_folder(SCRATCH, folder.path) as scratch:
-            session = Session(prepared, store, scratch, folder, past, earlier, store.run)
+            session = Session(prepared, store, scratch, folder, past, earlier, store.run, mixed)
             session.write(session.prepared, RunState.RUNNING)
             # Only now that `run.json` says how long the earlier sessions took.
             store.count_time(len(earlier) + 1, config.begun)
