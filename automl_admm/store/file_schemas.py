@@ -128,27 +128,6 @@ READING = record(
     },
     {"facts": mapping_of(anything), "made": TEXTS, "note": text, "is_asked": flag},
 )
-RUN = record(
-    {"settings": SETTINGS, "data": DATA},
-    {
-        RUN_ID: text,
-        "request": REQUEST,
-        "sessions": list_of(SESSION),
-        "ingest": list_of(READING),
-        "column_kinds": list_of(one_of("categorical", "many_levels", "text", "tags", "groups")),
-        "has_gaps": flag,
-        "ordered_columns": list_of(text),
-        "equal_chances": flag,
-        "components_left_out": mapping_of(text),
-        "answers": list_of(READING),
-        "basis": mapping_of(nullable(text)),
-        "mixed_basis": TEXTS,
-        "brought_by": mapping_of(text),
-        "reuse": list_of(record({"told": text})),
-        "tried_first": list_of(text),
-        "result": record({"stopped_by": text}),
-    },
-)
 COLUMN = record(
     {
         "name": either("a text or a whole number", text, whole(-LARGEST_WHOLE)),
@@ -162,6 +141,28 @@ COLUMN = record(
         "is_ordered": flag,
         "texts": TEXTS,
         "has_gaps": flag,
+    },
+)
+RUN = record(
+    {"settings": SETTINGS, "data": DATA},
+    {
+        RUN_ID: text,
+        "request": REQUEST,
+        "sessions": list_of(SESSION),
+        "schema": nullable(list_of(COLUMN)),
+        "ingest": list_of(READING),
+        "column_kinds": list_of(one_of("categorical", "many_levels", "text", "tags", "groups")),
+        "has_gaps": flag,
+        "ordered_columns": list_of(text),
+        "equal_chances": flag,
+        "components_left_out": mapping_of(text),
+        "answers": list_of(READING),
+        "basis": mapping_of(nullable(text)),
+        "mixed_basis": TEXTS,
+        "brought_by": mapping_of(text),
+        "reuse": list_of(record({"told": text})),
+        "tried_first": list_of(text),
+        "result": record({"stopped_by": text}),
     },
 )
 SCORED = {"evaluation": whole(), "pipeline": text, "validation_score": real}
@@ -186,6 +187,7 @@ RUN_OF_MODEL = record(
     {
         "request": REQUEST,
         "basis": mapping_of(nullable(text)),
+        "ordered_columns": list_of(text),
         "components_left_out": mapping_of(text),
         "plugins": mapping_of(text),
         "brought_by": mapping_of(text),

@@ -21,6 +21,7 @@ from automl_admm.grammar.text.matcher import parse
 from automl_admm.runs.options import OPTIONS
 from automl_admm.runs.provenance import add_sums
 from automl_admm.runs.session.brought_parts import BROUGHT, other_versions
+from automl_admm.runs.session.level_orders import other_orders
 from automl_admm.runs.session.written_limits import read_limit
 
 SHOWN_CHARACTERS = 60
@@ -62,6 +63,7 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
     """Compare the saved `run.json` with the content for the present settings."""
     data = (
         _data(before["data"], now["data"])
+        or _orders(before, now)
         or _labels(before, now)
         or _columns_of_limits(before["data"], now["data"])
         or _noise(before["data"], now["data"])
@@ -121,6 +123,11 @@ def _has_other_split(was: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
     if not is_known or parts[0] == parts[1]:
         return False
     return add_sums(*parts[0]) == add_sums(*parts[1])
+
+
+def _orders(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    names = ", ".join(other_orders(before, now))
+    return [f"data: the levels of {_shown(names)} stand in another order"] if names else []
 
 
 def _labels(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -21,7 +21,12 @@ from automl_admm.runs.session.written_limits import read_limit
 from automl_admm.store.file_schemas import OF_RUN
 from automl_admm.store.run_folder import TOGETHER, RunFolder
 
-PARTS = ("request", "settings", "data", "basis", "components_left_out", PLUGINS, BROUGHT)
+PARTS = (
+    *("request", "settings", "data", "basis", "ordered_columns", "components_left_out"),
+    *(PLUGINS, BROUGHT),
+)
+# The table as the model read it: `model.json` has it beside the copy.
+READ = ("schema", "ingest")
 
 
 def describe_run_of_model(prepared: Preparation) -> dict[str, Any]:
@@ -54,7 +59,8 @@ def of_other_session(manifest: Mapping[str, Any], content: Mapping[str, Any]) ->
     if OF_RUN not in manifest:
         limits = [read_limit(item) for item in content["settings"]["limits"]]
         return () if is_for_limits(manifest, limits) else ("limits",)
-    changes = find_changes(manifest[OF_RUN], content)
+    own = {part: manifest[part] for part in READ if part in manifest}
+    changes = find_changes({**manifest[OF_RUN], **own}, content)
     return changes.lines if changes.void or changes.bounds else ()
 
 

@@ -1,0 +1,134 @@
+"""Levels in another order are another table to encoders, whatever their cells hash to."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from called import run
+
+from automl_admm import AutoMLClassifier, read_run
+from automl_admm.core.errors import StoreError
+from automl_admm.runs.session.level_orders import other_orders
+from automl_admm.runs.session.model_run import of_other_session
+
+SETTINGS: dict[str, Any] = {
+    "grammar": "tiny",
+    "cv": 2,
+    "executor": "inline",
+    "theta_solver": "random",
+    "racing": False,
+    "ensemble": False,
+    "n_jobs": 1,
+    "random_state": 0,
+}
+ASKED = ("--target", "y", "--grammar", "tiny", "--cv=2", "--executor", "inline", "-q")
+
+
+def table(order: str | None, *, ordered: bool = False) -> pd.DataFrame:
+    """Return a column with levels in an order, or of plain text, and one of numbers."""
+    texts = pd.Series(np.random.default_rng(5).choice(list("pqs"), 120))
+    numbers = np.random.default_rng(6).normal(size=120)
+    if order is None:
+        return pd.DataFrame({"a": texts, "b": numbers})
+    return pd.DataFrame({"a": pd.Categorical(texts, list(order), ordered=ordered), "b": numbers})
+
+
+def labels() -> pd.Series:
+    chance = table(None)["b"] + np.random.default_rng(7).normal(size=120)
+    return pd.Series(np.where(chance > 0.3, "yes", "no"), name="y")
+
+
+def fit(folder: Path, X: pd.DataFrame, evaluations: int, **more: Any) -> None:
+    search = AutoMLClassifier(**SETTINGS, work_dir=folder, max_evaluations=evaluations, **more)
+    search.fit(X, labels())
+
+
+@pytest.mark.parametrize(
+    ("was", "is_now"),
+    [
+        (table("pqs", ordered=True), table("psq", ordered=True)),
+        (table("pqs"), table("psq")),
+        (table("pqs", ordered=True), table("prqs", ordered=True)),
+        (table("pqs", ordered=True), table("pqs")),
+        (table("qps", ordered=True), table(None)),
+    ],
+    ids=["ordered", "unordered", "a level more between two", "no order any more", "text"],
+)
+def test_another_order_of_levels_is_told_at_resume(
+    was: pd.DataFrame, is_now: pd.DataFrame, tmp_path: Path
+) -> None:
+    fit(tmp_path / "run", was, 2)
+    with pytest.raises(StoreError, match="data: the levels of 'a' stand in another order"):
+        fit(tmp_path / "run", is_now, 3, warm_start=True)
+    assert len(read_run(tmp_path / "run").log) == 2
+
+
+@pytest.mark.parametrize(
+    ("was", "is_now"),
+    [
+        (table("pqs"), table("pqst")),
+        (table("pqs"), table("rpqs")),
+        (table("qps"), table(None)),
+        (table(None), table("qps", ordered=True)),
+        (table("qps"), table("qps", ordered=True)),
+    ],
+    ids=["unused", "unused first", "text", "text before", "not ordered before"],
+)
+def test_a_run_goes_on_where_no_encoder_sees_a_difference(
+    was: pd.DataFrame, is_now: pd.DataFrame, tmp_path: Path
+) -> None:
+    fit(tmp_path / "run", was, 2)
+    fit(tmp_path / "run", is_now, 3, warm_start=True)
+    assert len(read_run(tmp_path / "run").log) == 3
+
+
+@pytest.mark.parametrize("left_out", [(), ("schema",), ("ordered_columns",), ("schema", "ingest")])
+def test_a_run_of_an_earlier_version_is_compared_by_what_it_noted(
+    left_out: tuple[str, ...], tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    fit(run, table("pqs", ordered=True), 2)
+    content = json.loads((run / "run.json").read_text("utf-8"))
+    for name in left_out:
+        content.pop(name, None)
+    (run / "run.json").write_text(json.dumps(content), "utf-8")
+    fit(run, table("pqs", ordered=True), 3, warm_start=True)
+    now = read_run(run).content
+    old = {name: value for name, value in now.items() if name not in left_out}
+    assert other_orders(old, now) == other_orders(now, old) == []
+
+
+def test_columns_apart_have_levels_in_any_order() -> None:
+    def described(order: str) -> dict[str, Any]:
+        levels = {"name": "sex", "categories": list(order)}
+        return {"data": {"columns": 1}, "schema": [{"name": "a"}, levels]}
+
+    assert other_orders(described("fm"), described("mf")) == []
+
+
+def test_a_model_made_with_another_order_is_of_an_earlier_session(tmp_path: Path) -> None:
+    fit(tmp_path / "run", table("pqs", ordered=True), 1)
+    fit(tmp_path / "other", table("psq", ordered=True), 1)
+    manifest = json.loads((tmp_path / "run" / "model.json").read_text("utf-8"))
+    contents = [read_run(tmp_path / name).content for name in ("run", "other")]
+    assert of_other_session(manifest, contents[0]) == ()
+    assert of_other_session(manifest, contents[1]) != ()
+
+
+def test_a_file_in_another_order_is_read_in_that_of_the_run(tmp_path: Path) -> None:
+    folder, path = tmp_path / "run", tmp_path / "people.parquet"
+    table("qps", ordered=True).assign(y=labels()).to_parquet(path)
+    begun = run("fit", path, *ASKED, "--max-evaluations", "2", "--out", folder)
+    assert begun.code == 0, begun.err
+    table("spq", ordered=True).assign(y=labels()).to_parquet(path)
+    ended = run("resume", folder, "--max-evaluations", "+1", "-q")
+    assert ended.code == 0, ended.err
+    content = read_run(folder).content
+    (column,) = (one for one in content["schema"] if one["name"] == "a")
+    assert column["categories"] == ["q", "p", "s"]
+    assert content["ordered_columns"] == ["a"]
