@@ -106,6 +106,14 @@ class KeptPredictions:
         self._kept = kept
 
 
+def remove_others(folder: Path, known: Iterable[Evaluation]) -> None:
+    """Remove the files of evaluations not in the log any more: their numbers are given again."""
+    names = {f"{one.number}.npz" for one in known if one.is_ranked}
+    for file in folder.glob("*.npz"):
+        if file.name not in names and file.stem.isdigit() and file.is_file():
+            file.unlink(missing_ok=True)
+
+
 def are_probabilities(predictions: Array, classes: int) -> bool:
     """Return True for a probability of each class in every row."""
     if predictions.ndim != 2 or predictions.shape[1] != classes:

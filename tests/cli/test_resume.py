@@ -21,6 +21,7 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.data.reading import feeding, pieces, timed_reading
 from automl_admm.execution.server.client import ServerProcess
 from automl_admm.runs import measured_anew
+from automl_admm.runs.kept_predictions import KeptPredictions
 from automl_admm.runs.session.begun_change import begin_change
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite import connection
@@ -425,6 +426,25 @@ def test_what_has_no_kept_predictions_is_evaluated_again_for_changed_limits(
     found = {one.key: one for one in rows(tmp_path / "changed")}
     assert found[gone.key].constraints[0] <= 0.2
     assert found[gone.key].number > gone.number
+
+
+def test_predictions_of_another_grammar_are_none_of_a_number_given_again(
+    run: Any, table: Path, grammar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if the run were killed each time after the log has an evaluation."""
+    assert start(run, table, grammar, "changed", 4).code == 0
+    last = rows(tmp_path / "changed")[-1].text
+    model = "gaussian_nb" if "gaussian_nb" in last else "logistic_regression"
+    grammar.write_text(GRAMMAR.replace(model, "decision_tree"), encoding="utf-8")
+    more = ("resume", "changed", "--grammar", grammar, "--allow-changed", "-q")
+    with monkeypatch.context() as killed:
+        killed.setattr(KeptPredictions, "keep", lambda *_: None)
+        assert run(*more, "--max-evaluations", "+3").code == 0
+    after = {f"{one.number}.npz": one.text for one in rows(tmp_path / "changed")}
+    kept = [path.name for path in (tmp_path / "changed" / "predictions").iterdir()]
+    assert "4.npz" in after
+    assert "decision_tree" in " ".join(after.values())
+    assert not [name for name in kept if "decision_tree" in after.get(name, "decision_tree")]
 
 
 def test_what_a_metric_cannot_measure_anew_is_evaluated_again(

@@ -19,6 +19,7 @@ from automl_admm.runs.kept_predictions import (
     DamagedPredictionsError,
     KeptPredictions,
     are_probabilities,
+    remove_others,
 )
 
 ROWS = np.array([4, 2, 0, 1])
@@ -82,6 +83,17 @@ def test_a_later_session_finds_those_of_the_earlier_one(tmp_path: Path) -> None:
         first.keep(one, ended(tmp_path, one.number))
     again = KeptPredictions(tmp_path / "kept", known, ())
     assert [one.number for one in again.evaluations] == [2, 1]
+
+
+def test_a_number_that_is_given_again_finds_no_file_of_before(tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    first = KeptPredictions(folder, (), ())
+    for number in (1, 2, 3):
+        first.keep(evaluation(number, 0.5), ended(tmp_path, number))
+    (folder / "mine.npz").touch()
+    remove_others(folder, [evaluation(1, 0.5), evaluation(3, 0.5, ok=False)])
+    assert sorted(path.name for path in folder.iterdir()) == ["1.npz", "mine.npz"]
+    remove_others(tmp_path / "nowhere", ())
 
 
 def cut_off(path: Path) -> None:

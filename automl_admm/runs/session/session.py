@@ -17,6 +17,7 @@ from automl_admm.core.protocols import Store
 from automl_admm.core.run import RunResult, RunState
 from automl_admm.execution.task_folders import remove_tree, temporary_folder
 from automl_admm.runs.driving.logbook import Past
+from automl_admm.runs.kept_predictions import remove_others
 from automl_admm.runs.measured_anew import decide_anew
 from automl_admm.runs.prepare.baseline import keep_bounds
 from automl_admm.runs.prepare.basis import basis_of
@@ -108,6 +109,8 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
             # Only now that `run.json` says how long the earlier sessions took.
             store.count_time(len(earlier) + 1, config.begun)
             end_change(folder)
+            # And not before: an undone change needs those of the evaluations brought back.
+            remove_others(folder.predictions, known)
             yield from _kept_informed(session)
     finally:
         store.close()
