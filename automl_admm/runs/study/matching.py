@@ -20,7 +20,7 @@ from automl_admm.runs.blackbox import PreparedBox
 from automl_admm.runs.study.journal import Journal
 from automl_admm.runs.study.points import is_point
 from automl_admm.runs.study.trials import TOLD
-from automl_admm.store.sqlite.rows import UNFINISHED, Begun
+from automl_admm.store.sqlite.rows import Begun
 
 # It does not offer warm_start: that reads the names of the limits from the file in doubt.
 RESTORE_ALL = "Restore the files of the folder as they were, all of one study."
@@ -60,7 +60,7 @@ def _strange_asks(
     """Yield the asks with other values than the store has of their numbers."""
     texts: dict[int, set[str]] = defaultdict(set)
     for ended in log:
-        if ended.status not in UNFINISHED:
+        if ended.has_ended:
             texts[ended.number].add(ended.text)
     for waiting in begun:
         texts[waiting.number].add(waiting.text)

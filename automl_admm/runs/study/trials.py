@@ -31,7 +31,6 @@ from automl_admm.search.protocol import (
     waits_for_nothing,
 )
 from automl_admm.search.starts import draw_candidate
-from automl_admm.store.sqlite.rows import UNFINISHED
 
 # In the details of an evaluation: its place among the results told, and a result from elsewhere.
 TOLD, ADDED = "told", "added"
@@ -68,9 +67,9 @@ class Trials:
     def take_up(self) -> None:
         """Read the log from the store; what a driver cut short has still to be evaluated."""
         known = self.store.read()
-        ended = tuple(e for e in known if e.status not in UNFINISHED)
+        ended = tuple(e for e in known if e.has_ended)
         self.log = Logbook(self.store, Past(ended), self.box.problem.limits)
-        self.leave([e.candidate for e in known if e.status in UNFINISHED])
+        self.leave([e.candidate for e in known if not e.has_ended])
 
     def leave(self, candidates: Sequence[Candidate]) -> None:
         """Let new candidates come before the next proposals of the search, each once."""
