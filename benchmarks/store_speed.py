@@ -32,7 +32,7 @@ from automl_admm.store.rescue.backup import back_up
 from automl_admm.store.sqlite.connection import connect_writing, transaction
 from automl_admm.store.sqlite.keeper import Rhythm
 from automl_admm.store.sqlite.log import SqliteStore
-from automl_admm.store.sqlite.opening import build, new_run, publish
+from automl_admm.store.sqlite.opening import build, new_name, publish
 from automl_admm.store.sqlite.rows import digest, to_row
 from automl_admm.store.sqlite.schema import INSERT, VERSION
 
@@ -62,7 +62,7 @@ def an_evaluation(number: int) -> Evaluation:
 
 def fill(path: Path, rows: int) -> None:
     """Make a store of many evaluations in one go."""
-    run = new_run()
+    run = new_name()
     build(path, run)
     publish(path)
     made = (to_row(an_evaluation(number)) for number in range(1, rows + 1))

@@ -335,7 +335,10 @@ HOLDER = record(
     {"host": text, "pid": whole(1, LARGEST_PID), "start": number},
     {"run": text, "rows": whole(), "session": whole(), "seconds": within(0.0, 1e12)},
 )
-STORE = record({STORE_RUN: text, "version": whole(), "rows": whole()}, {"is_open": flag})
+STORE = record(
+    {STORE_RUN: text, "version": whole(), "rows": whole()},
+    {"is_open": flag, "generation": nullable(text)},
+)
 CHANGE = record({"settings_sha256": text, "log": text, "void": flag})
 
 # The files of a `RunFolder` that are read as they are; a certificate has a reader of its own.

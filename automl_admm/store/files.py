@@ -66,14 +66,16 @@ def beside(path: Path, ending: str) -> Path:
 class Manifest:
     """The required content of the store.
 
-    `is_open` is True from the opening for writing until the end of the log beside the store.
-    Manifests of older versions do not say.
+    `is_open` is True from the opening for writing until the end of the log beside the store. Every
+    store that is begun anew has another `generation`; while it is changed the manifest names none.
+    Manifests of older versions say neither.
     """
 
     run: str
     version: int
     rows: int
     is_open: bool = False
+    generation: str | None = None
 
 
 def read_manifest(path: Path) -> Manifest | None:
@@ -84,8 +86,8 @@ def read_manifest(path: Path) -> Manifest | None:
         return None
     except StoreError as problem:
         raise damaged(path, "it is no manifest of a store") from problem
-    is_open = content.get("is_open", False)
-    return Manifest(content["run"], content["version"], content["rows"], is_open)
+    is_open, generation = content.get("is_open", False), content.get("generation")
+    return Manifest(content["run"], content["version"], content["rows"], is_open, generation)
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:

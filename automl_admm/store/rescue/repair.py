@@ -18,7 +18,7 @@ from automl_admm.core.errors import AutomlAdmmError, StoreError
 from automl_admm.store.files import Manifest, StoreFiles, beside, write_manifest
 from automl_admm.store.rescue.backup import back_up, verify
 from automl_admm.store.rescue.checking import check
-from automl_admm.store.rescue.salvage import Row, begun_of, choose, copies_of, rows_of, run_of
+from automl_admm.store.rescue.salvage import Row, begun_of, choose, copies_of, names_of, rows_of
 from automl_admm.store.run_folder import RunFolder, named_run
 from automl_admm.store.sqlite.connection import explaining, transaction
 from automl_admm.store.sqlite.lock import RunLock, read_holder
@@ -28,12 +28,12 @@ from automl_admm.store.sqlite.opening import (
     build,
     expect,
     may_lack_rows,
-    new_run,
+    new_name,
     partial_name,
     publish,
     remove_logs,
 )
-from automl_admm.store.sqlite.schema import BEGIN, INSERT, VERSION, count_rows
+from automl_admm.store.sqlite.schema import BEGIN, INSERT, VERSION, Names, count_rows
 
 # Numbers may have gaps, so the highest may lie above the count.
 MORE_NUMBERS = 1000
@@ -50,7 +50,7 @@ class Repaired:
 
 @dataclass(frozen=True, slots=True)
 class _Salvaged:
-    run: str
+    names: Names
     rows: tuple[Row, ...]
     begun: tuple[Row, ...]
 
@@ -79,13 +79,14 @@ def _repair(files: StoreFiles, lock: RunLock) -> Repaired:
     # In this order a kill at any point leaves sources for another repair, or a whole store.
     saved = _write(files.store, salvaged)
     kept = tuple(_set_aside(files))
-    write_manifest(files.manifest, Manifest(salvaged.run, VERSION, saved))
+    run, generation = salvaged.names.run, salvaged.names.generation
+    write_manifest(files.manifest, Manifest(run, VERSION, saved, generation=generation))
     publish(files.store)
-    lock.note(salvaged.run, saved)
+    lock.note(run, saved)
     # Without a backup the new store is as good; the next run makes one.
     with suppress(AutomlAdmmError, OSError, sqlite3.Error):
         back_up(files)
-    lost = None if is_unsure else _count_lost(expected, salvaged.run, saved)
+    lost = None if is_unsure else _count_lost(expected, run, saved)
     return Repaired(saved, lost, kept)
 
 
@@ -106,29 +107,32 @@ def _expected(files: StoreFiles) -> Expected:
 
 
 def _salvage(files: StoreFiles, expected: Expected, scratch: Path) -> _Salvaged:
-    """Return all intact rows of the run named in the manifest."""
+    """Return all intact rows of the run and the generation that the manifest names."""
     template = scratch / "template"
     build(template, "")
     highest = expected.rows + MORE_NUMBERS
     settings = RunFolder(files.store.parent).settings
-    run = expected.run or named_run(settings) or ""
+    run, generation = expected.run or named_run(settings) or "", expected.generation
     rows, begun = dict[str, Row](), dict[str, Row]()
     for source in files.sources:
         for copy in copies_of(source, scratch, partial_name(template)):
-            named = run_of(copy)
-            if run and named and named != run:
-                continue
-            run = run or named
+            named = names_of(copy)
+            if named is not None:
+                run = run or named.run
+                generation = named.generation if generation is None else generation
+                if named != Names(run, generation):
+                    continue
             rows = choose(chain(rows.values(), rows_of(copy, highest)))
             begun = {row[0]: row for row in begun_of(copy)} | begun
             remove_logs(copy)
     unended = tuple(row for key, row in begun.items() if key not in rows)
-    return _Salvaged(run or new_run(), tuple(rows.values()), unended)
+    names = Names(run or new_name(), generation or "")
+    return _Salvaged(names, tuple(rows.values()), unended)
 
 
 def _write(store: Path, salvaged: _Salvaged) -> int:
     """Build the new store; two rows of one number cannot both be true, and the first is kept."""
-    build(store, salvaged.run)
+    build(store, salvaged.names.run, salvaged.names.generation)
     connection = sqlite3.connect(partial_name(store), isolation_level=None)
     with closing(connection) as database, transaction(database):
         database.executemany(INSERT.replace("INSERT", "INSERT OR IGNORE", 1), salvaged.rows)

@@ -16,7 +16,7 @@ from typing import Any
 from automl_admm.store.files import beside
 from automl_admm.store.sqlite.connection import READING_ERRORS
 from automl_admm.store.sqlite.rows import COLUMNS, UNFINISHED, is_intact
-from automl_admm.store.sqlite.schema import BEGUN, SELECT
+from automl_admm.store.sqlite.schema import BEGUN, SELECT, Names, names_in
 
 KEY, STATUS = COLUMNS.index("key"), COLUMNS.index("status")
 LOG_HEADER = struct.Struct(">8I")
@@ -83,12 +83,12 @@ def _with_first_page(pages: bytes, template: bytes) -> bytes:
     return bytes(first) + pages[size:].ljust(len(template) - size, b"\0")
 
 
-def run_of(path: Path) -> str:
-    """Return the run of a database, if readable."""
+def names_of(path: Path) -> Names | None:
+    """Return the run and the generation of a database, if readable."""
     with suppress(*READING_ERRORS), closing(sqlite3.connect(path)) as database:
-        row = database.execute("SELECT id FROM run").fetchone()
-        return "" if row is None else str(row[0])
-    return ""
+        named = names_in(database)
+        return named if named.run else None
+    return None
 
 
 def rows_of(path: Path, highest: int) -> Iterator[Row]:

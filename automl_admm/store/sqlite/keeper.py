@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from automl_admm.core.errors import AutomlAdmmError
 from automl_admm.store.files import Manifest, StoreFiles, write_manifest
@@ -33,10 +33,11 @@ class Rhythm:
 
 @dataclass(frozen=True, slots=True)
 class StoreState:
-    """The number of evaluations in a store, and of changes since it was opened."""
+    """The number of evaluations in a store, of changes since it was opened, and its generation."""
 
     rows: int
     changes: int
+    generation: str = ""
 
 
 class _StoppedError(Exception):
@@ -108,8 +109,8 @@ class Keeper:
         begun, progress = time.monotonic(), self._progress()
         if progress.changes != self._saved:
             with suppress(sqlite3.Error, OSError, AutomlAdmmError, _StoppedError):
-                manifest = Manifest(self._run, VERSION, progress.rows, is_open=True)
-                write_manifest(self._files.manifest, manifest)
+                said = Manifest(self._run, VERSION, progress.rows, is_open=True)
+                write_manifest(self._files.manifest, replace(said, generation=progress.generation))
                 back_up(self._files, pause)
                 self._saved = progress.changes
         # A backup of a large store takes long, and then comes less often.

@@ -8,22 +8,15 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import AutomlAdmmError, StoreError
 from automl_admm.core.evaluations import Evaluation
-from automl_admm.store.files import (
-    Manifest,
-    StoreFiles,
-    beside,
-    damaged,
-    free_name,
-    mark_manifest,
-    write_manifest,
-)
+from automl_admm.store.files import StoreFiles, beside, damaged, free_name, mark_manifest
 from automl_admm.store.rescue.backup import copy_pages
 from automl_admm.store.sqlite.connection import (
     connect_reading,
@@ -31,10 +24,17 @@ from automl_admm.store.sqlite.connection import (
     not_waiting,
     transaction,
 )
+from automl_admm.store.sqlite.exchange import exchange
 from automl_admm.store.sqlite.keeper import Keeper, StoreState
 from automl_admm.store.sqlite.lock import Holder, RunLock, this_process
 from automl_admm.store.sqlite.opening import create as create_store
-from automl_admm.store.sqlite.opening import open_reading, open_writing, partial_name, publish
+from automl_admm.store.sqlite.opening import (
+    new_name,
+    open_reading,
+    open_writing,
+    partial_name,
+    publish,
+)
 from automl_admm.store.sqlite.rows import (
     UNFINISHED,
     Begun,
@@ -51,7 +51,8 @@ from automl_admm.store.sqlite.schema import (
     INSERT,
     SELECT,
     SELECT_FIRST,
-    VERSION,
+    Names,
+    names_in,
 )
 
 # Readers beside may keep the log; it then stays, and nothing is lost.
@@ -81,7 +82,7 @@ class SqliteStore:
             raise
         self.version, self.run = facts.version, facts.run
         self._place = _place_of(path)
-        self._progress = StoreState(facts.rows, 0)
+        self._progress = StoreState(facts.rows, 0, facts.generation)
         self._begun: set[str] = set()
         if self._lock is not None:
             self._begin_writing(self._lock)
@@ -126,9 +127,13 @@ class SqliteStore:
         with explaining(self._files.store), transaction(self._database):
             added = self._put(evaluation)
         self._begun.discard(evaluation.key)
-        self._progress = StoreState(self._progress.rows + added, self._progress.changes + 1)
+        self._note(replace(self._progress, rows=self._progress.rows + added))
+
+    def _note(self, progress: StoreState) -> None:
+        """Tell the keeper and the lock what a change has left."""
+        self._progress = replace(progress, changes=progress.changes + 1)
         if self._lock is not None:
-            self._lock.note(self.run, self._progress.rows)
+            self._lock.note(self.run, progress.rows)
 
     def _demand_its_file(self) -> None:
         """Raise if the file was removed or replaced: SQLite would write to a deleted one."""
@@ -199,31 +204,28 @@ class SqliteStore:
         with explaining(self._files.store):
             copy_pages(self._files.store, partial_name(kept))
             publish(kept)
-        # The manifest first: it may name fewer than there are, never more. And no repair is to
-        # bring back from the backup what counts no more.
-        write_manifest(self._files.manifest, Manifest(self.run, VERSION, 0, is_open=True))
-        self._files.backup.unlink(missing_ok=True)
-        if self._lock is not None:
-            self._lock.note(self.run, 0)
-        with explaining(self._files.store), transaction(self._database):
-            self._database.execute("DELETE FROM evaluations")
-            self._database.execute("DELETE FROM running")
-            rows = sum(map(self._put, evaluations))
-        self._progress = StoreState(rows, self._progress.changes + 1)
-        if self._lock is not None:
-            self._lock.note(self.run, rows)
+        self._exchange(new_name(), lambda: sum(map(self._put, evaluations)))
         return kept
 
     def bring_back(self, kept: Path) -> None:
         """Continue with the evaluations of a copy that `begin_anew` has made."""
         with explaining(kept), closing(connect_reading(kept)) as database:
+            generation = names_in(database).generation
             rows = list(map(tuple, database.execute(SELECT)))
-        with explaining(self._files.store), transaction(self._database):
-            self._database.execute("DELETE FROM evaluations")
-            self._database.executemany(INSERT, rows)
-        self._progress = StoreState(len(rows), self._progress.changes + 1)
+        self._exchange(generation, lambda: self._put_back(rows))
+
+    def _put_back(self, rows: Sequence[Sequence[Any]]) -> int:
+        self._database.executemany(INSERT, rows)
+        return len(rows)
+
+    def _exchange(self, generation: str, put: Callable[[], int]) -> None:
+        """Replace all evaluations by those that `put` writes, and counts."""
+        # It may count fewer than there are, never more.
         if self._lock is not None:
-            self._lock.note(self.run, len(rows))
+            self._lock.note(self.run, 0)
+        with explaining(self._files.store):
+            rows = exchange(self._database, self._files, Names(self.run, generation), put)
+        self._note(replace(self._progress, rows=rows, generation=generation))
 
     def close(self) -> None:
         """Let go of the file, after a last backup."""

@@ -48,6 +48,11 @@ class Expected:
         return "" if self.manifest is None else self.manifest.run
 
     @property
+    def generation(self) -> str | None:
+        """The generation of the store, if the manifest has it."""
+        return None if self.manifest is None else self.manifest.generation
+
+    @property
     def rows(self) -> int:
         """The least number of evaluations."""
         at_checkpoint = 0 if self.manifest is None else self.manifest.rows
@@ -65,7 +70,7 @@ def expect(files: StoreFiles) -> Expected:
 
 
 def compare(files: StoreFiles, facts: Facts, expected: Expected) -> None:
-    """Refuse a store with lost rows, or of another run."""
+    """Refuse a store with lost rows, of another run, or from before it was begun anew."""
     if facts.version != FIRST_VERSION:
         if expected.manifest is None:
             raise damaged(files.store, f"its manifest {files.manifest.name} is missing")
@@ -73,6 +78,10 @@ def compare(files: StoreFiles, facts: Facts, expected: Expected) -> None:
             raise damaged(files.store, f"its manifest is of version {expected.manifest.version}")
         if facts.run != expected.run:
             raise damaged(files.store, f"it is not of the run that {files.manifest.name} names")
+        if expected.generation not in (None, facts.generation):
+            log = beside(files.store, "-wal").name
+            told = f"it is from before the run was changed, as a copy without {log} is"
+            raise damaged(files.store, told)
     if facts.rows < expected.rows:
         found = say_count(facts.rows, "evaluation")
         raise damaged(files.store, f"it holds {found} of {expected.rows}")
@@ -95,8 +104,8 @@ def may_lack_rows(files: StoreFiles, expected: Expected) -> bool:
     return not log.exists() or log.stat().st_size == 0
 
 
-def new_run() -> str:
-    """Return a unique name for a run."""
+def new_name() -> str:
+    """Return a unique name for a run, or for a generation of its store."""
     return secrets.token_hex(8)
 
 
@@ -106,7 +115,7 @@ def create(files: StoreFiles) -> tuple[sqlite3.Connection, Facts]:
     if files.store.exists() or expected.rows:
         hint = "A new run needs a folder of its own."
         raise StoreError(f"there is or was a store '{files.store}' already.", hint=hint)
-    run = new_run()
+    run = new_name()
     build(files.store, run)
     # The manifest first: without a store it demands nothing, a store without it is refused.
     write_manifest(files.manifest, Manifest(run, VERSION, 0))
@@ -114,14 +123,14 @@ def create(files: StoreFiles) -> tuple[sqlite3.Connection, Facts]:
     return connect_writing(files.store), Facts(VERSION, run, 0)
 
 
-def build(store: Path, run: str) -> None:
+def build(store: Path, run: str, generation: str = "") -> None:
     """Make an empty store under a temporary name, until it is published."""
     partial = partial_name(store)
     partial.unlink(missing_ok=True)
     try:
         connection = sqlite3.connect(partial, isolation_level=None)
         with closing(connection) as database, transaction(database):
-            create_tables(database, run)
+            create_tables(database, run, generation)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
@@ -196,7 +205,7 @@ def _up_to_date(database: sqlite3.Connection, files: StoreFiles, facts: Facts) -
         copy_pages(files.store, partial)
         partial.replace(files.first_version)
         sync_folder(files.first_version.parent)
-    run = new_run()
+    run = new_name()
     # The manifest comes first: a store of version 1 may have one, a later one must.
     write_manifest(files.manifest, Manifest(run, VERSION, facts.rows))
     with transaction(database):

@@ -65,19 +65,29 @@ SELECT_FIRST = f"SELECT {', '.join(COLUMNS)} FROM evaluations"  # noqa: S608 - o
 
 
 @dataclass(frozen=True, slots=True)
+class Names:
+    """The names in a store: of its run, and of its generation, "" for the first one."""
+
+    run: str
+    generation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """The description in a store; version 1 has no name of the run."""
 
     version: int
     run: str
     rows: int
+    generation: str = ""
 
 
-def create_tables(database: sqlite3.Connection, run: str) -> None:
+def create_tables(database: sqlite3.Connection, run: str, generation: str = "") -> None:
     """Make the tables of a new store; to be called within a transaction."""
     for statement in TABLES[VERSION].values():
         database.execute(statement)
     database.execute("INSERT INTO run (id) VALUES (?)", (run,))
+    name_generation(database, generation)
     database.execute(f"PRAGMA application_id={APPLICATION_ID}")
     database.execute(f"PRAGMA user_version={VERSION}")
 
@@ -99,7 +109,8 @@ def inspect(database: sqlite3.Connection, path: Path) -> Facts:
     # To the letter: a trigger or a changed column would alter what is read.
     if tables != TABLES[version]:
         raise damaged(path, f"its tables are not those of version {version}")
-    return Facts(version, _run(database, version), count_rows(database))
+    named = Names("") if version == FIRST_VERSION else names_in(database)
+    return Facts(version, named.run, count_rows(database), named.generation)
 
 
 def count_rows(database: sqlite3.Connection) -> int:
@@ -107,9 +118,22 @@ def count_rows(database: sqlite3.Connection) -> int:
     return int(database.execute("SELECT count(*) FROM evaluations").fetchone()[0])
 
 
-def _run(database: sqlite3.Connection, version: int) -> str:
-    row = None if version == FIRST_VERSION else database.execute("SELECT id FROM run").fetchone()
-    return "" if row is None else str(row[0])
+def names_in(database: sqlite3.Connection) -> Names:
+    """Read the names in a store of this version."""
+    rows = database.execute("SELECT id FROM run ORDER BY rowid LIMIT 2").fetchall()
+    run, generation, *_ = (*(str(name) for (name,) in rows), "", "")
+    return Names(run, generation)
+
+
+def name_generation(database: sqlite3.Connection, generation: str) -> None:
+    """Name the generation of a store; to be called within a transaction.
+
+    It is a second row beside the name of the run: a column of its own would be another version of
+    the tables, closed to older programs.
+    """
+    database.execute("DELETE FROM run WHERE rowid > (SELECT min(rowid) FROM run)")
+    if generation:
+        database.execute("INSERT INTO run (id) VALUES (?)", (generation,))
 
 
 def migrate(database: sqlite3.Connection, run: str) -> None:

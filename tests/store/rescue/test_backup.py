@@ -80,7 +80,7 @@ def test_backups_and_signs_of_life_come_beside_the_writing(
         progress = StoreState(29, 29)
         wait_for(lambda: rows_of(files.backup) == 29)
         manifest = read_manifest(files.manifest)
-        assert manifest == Manifest(store_run(files), 2, 29, is_open=True)
+        assert manifest == Manifest(store_run(files), 2, 29, is_open=True, generation="")
     finally:
         keeper.stop()
     assert check(files.store).problems == ()
