@@ -40,10 +40,27 @@ class StoreFiles:
 
     @property
     def sources(self) -> tuple[Path, ...]:
-        """The files to repair from: the store, or what a killed repair left, and the backup."""
+        """The files to repair from: the store, or what a killed repair set aside, and the backup.
+
+        What a repair that ended set aside is in the backup, or of data from before a change.
+        """
+        backup = (self.backup,) if self.backup.is_file() else ()
+        if self.store.is_file():
+            return (self.store, *backup)
+        is_cut_short = partial_name(self.store).exists()
+        return (*self._set_aside[-1:], *backup) if is_cut_short or not backup else backup
+
+    @property
+    def free_aside(self) -> Path:
+        """The name under which the next repair sets the store aside."""
+        numbers = map(_number_of, self._set_aside[-1:])
+        return self.store.with_suffix(f".damaged-{max(numbers, default=0) + 1}.sqlite")
+
+    @property
+    def _set_aside(self) -> list[Path]:
+        """The stores that repairs set aside, the last one last."""
         aside = self.store.parent.glob(f"{self.store.stem}.damaged-*.sqlite")
-        stores = (self.store,) if self.store.is_file() else tuple(sorted(aside))
-        return (*stores, self.backup) if self.backup.is_file() else stores
+        return sorted(aside, key=_number_of)
 
     @property
     def first_version(self) -> Path:
@@ -51,10 +68,21 @@ class StoreFiles:
         return self.store.with_suffix(".v1.sqlite")
 
 
+def _number_of(aside: Path) -> int:
+    """Return the number in the name of a store that was set aside; 0 for a name by others."""
+    number = aside.stem.rpartition("-")[-1]
+    return int(number) if number.isdecimal() else 0
+
+
 def free_name(store: Path) -> Path:
     """Return a free name for the old store after a change of its run."""
     names = (store.with_suffix(f".before-{number}.sqlite") for number in count(1))
     return next(path for path in names if not path.exists())
+
+
+def partial_name(path: Path) -> Path:
+    """Return the name of an incomplete file."""
+    return path.with_name(f".{path.name}.partial")
 
 
 def beside(path: Path, ending: str) -> Path:

@@ -5,6 +5,7 @@ There is never another value than was written, and never a fresh start in place 
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import sqlite3
@@ -17,6 +18,7 @@ import pytest
 
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
+from automl_admm.store.files import StoreFiles, partial_name
 from automl_admm.store.rescue.checking import check
 from automl_admm.store.rescue.repair import Repaired, repair
 from automl_admm.store.sqlite.log import SqliteStore
@@ -282,17 +284,96 @@ def test_a_damaged_backup_is_found_out_and_replaced(closed: Make) -> None:
 
 
 @pytest.mark.faults
-def test_a_repair_that_was_killed_is_done_again(closed: Make) -> None:
+@pytest.mark.parametrize("has_backup", [True, False])
+def test_a_repair_that_was_killed_is_done_again(closed: Make, *, has_backup: bool) -> None:
     """Killed after the damaged file was set aside and before the new one had its name."""
     path = closed(6)
+    partial_name(path).touch()
     path.rename(path.with_name("store.damaged-1.sqlite"))
-    path.with_suffix(".bak").unlink()
+    if not has_backup:
+        path.with_suffix(".bak").unlink()
     with pytest.raises(StoreError, match="is gone, and held 6 evaluations"):
         SqliteStore(path, write=True)
     result = repair(path)
     assert result is not None
     assert (result.saved, result.lost) == (6, 0)
     assert len(read(path)) == 6
+
+
+def set_aside(path: Path) -> None:
+    """Let a repair set a whole store aside: its manifest is what was damaged."""
+    path.with_suffix(".json").write_text("{")
+    repaired(path)
+
+
+def begin_anew(path: Path, *rows: Evaluation) -> None:
+    """Go on as with another table."""
+    with closing(SqliteStore(path, write=True)) as store:
+        store.begin_anew(rows)
+
+
+def as_older(path: Path) -> None:
+    """Make the backup and the manifest of a store those of a version without generations."""
+    files = StoreFiles(path)
+    manifest = json.loads(files.manifest.read_text())
+    del manifest["generation"]
+    files.manifest.write_text(json.dumps(manifest))
+    with closing(sqlite3.connect(files.backup)) as database, database:
+        database.execute("DELETE FROM run WHERE rowid > 1")
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("is_older", [False, True])
+def test_what_an_earlier_repair_set_aside_is_not_brought_back(
+    closed: Make, evaluation: Callable[..., Evaluation], *, is_older: bool
+) -> None:
+    path = closed(6)
+    now = [evaluation(number, loss=0.75) for number in (1, 2, 4)]
+    set_aside(path)
+    begin_anew(path, *now)
+    path.unlink()
+    if is_older:
+        as_older(path)
+    result = repair(path)
+    assert result is not None
+    assert (result.saved, result.lost, read(path)) == (3, 0, now)
+    assert check(path).problems == ()
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_without_a_backup_it_is_of_use_if_the_run_was_not_changed_since(
+    closed: Make, evaluation: Callable[..., Evaluation], *, is_changed: bool
+) -> None:
+    path = closed(6)
+    set_aside(path)
+    if is_changed:
+        begin_anew(path, evaluation(1, loss=0.75))
+    for lost in (path, path.with_suffix(".bak")):
+        lost.unlink()
+    if is_changed:
+        with pytest.raises(StoreError, match="not one evaluation"):
+            repair(path)
+    else:
+        assert repair(path) == Repaired(6, 0, ())
+
+
+@pytest.mark.faults
+def test_a_killed_repair_is_done_again_from_the_last_one_set_aside(
+    closed: Make, evaluation: Callable[..., Evaluation]
+) -> None:
+    """There are ten and more: their names are in another order."""
+    path = closed(6)
+    for number in (2, 9):
+        path.with_name(f"store.damaged-{number}.sqlite").write_bytes(b"no database")
+    set_aside(path)
+    assert path.with_name("store.damaged-10.sqlite").exists()
+    path.unlink()
+    path.with_suffix(".bak").unlink()
+    partial_name(path).touch()
+    result = repair(path)
+    assert result is not None
+    assert (result.saved, read(path)[3]) == (6, evaluation(4))
 
 
 @pytest.mark.faults

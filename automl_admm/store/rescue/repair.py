@@ -11,11 +11,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain
 from pathlib import Path
 
 from automl_admm.core.errors import AutomlAdmmError, StoreError
-from automl_admm.store.files import Manifest, StoreFiles, beside, write_manifest
+from automl_admm.store.files import Manifest, StoreFiles, beside, partial_name, write_manifest
 from automl_admm.store.rescue.backup import back_up, verify
 from automl_admm.store.rescue.checking import check
 from automl_admm.store.rescue.salvage import Row, begun_of, choose, copies_of, names_of, rows_of
@@ -29,7 +29,6 @@ from automl_admm.store.sqlite.opening import (
     expect,
     may_lack_rows,
     new_name,
-    partial_name,
     publish,
     remove_logs,
 )
@@ -145,8 +144,7 @@ def _write(store: Path, salvaged: _Salvaged) -> int:
 def _set_aside(files: StoreFiles) -> Iterator[Path]:
     """Rename the damaged files to free names."""
     store = files.store
-    names = (store.with_name(f"{store.stem}.damaged-{number}.sqlite") for number in count(1))
-    free = next(name for name in names if not name.exists())
+    free = files.free_aside
     for source, target in (
         (store, free),
         (beside(store, "-wal"), beside(free, "-wal")),

@@ -16,7 +16,14 @@ from typing import Any
 
 from automl_admm.core.errors import AutomlAdmmError, StoreError
 from automl_admm.core.evaluations import Evaluation
-from automl_admm.store.files import StoreFiles, beside, damaged, free_name, mark_manifest
+from automl_admm.store.files import (
+    StoreFiles,
+    beside,
+    damaged,
+    free_name,
+    mark_manifest,
+    partial_name,
+)
 from automl_admm.store.rescue.backup import copy_pages
 from automl_admm.store.sqlite.connection import (
     connect_reading,
@@ -32,7 +39,6 @@ from automl_admm.store.sqlite.opening import (
     new_name,
     open_reading,
     open_writing,
-    partial_name,
     publish,
 )
 from automl_admm.store.sqlite.rows import (

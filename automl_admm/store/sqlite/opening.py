@@ -18,6 +18,7 @@ from automl_admm.store.files import (
     StoreFiles,
     beside,
     damaged,
+    partial_name,
     read_manifest,
     write_manifest,
 )
@@ -140,11 +141,6 @@ def publish(store: Path) -> None:
     """Give a built store its final name."""
     partial_name(store).replace(store)
     sync_folder(store.parent)
-
-
-def partial_name(path: Path) -> Path:
-    """Return the name of an incomplete file."""
-    return path.with_name(f".{path.name}.partial")
 
 
 def open_reading(files: StoreFiles) -> tuple[sqlite3.Connection, Facts]:
