@@ -22,6 +22,7 @@ from automl_admm.constraints.value_names import (
     short_name,
 )
 from automl_admm.core.errors import DataError
+from automl_admm.core.messages import no_file_keeps
 from automl_admm.data.distinct_values import find_distinct
 
 # A gap takes the extremes over all groups: of very many it measures only noise.
@@ -169,6 +170,12 @@ def group_names(names: Names, limit: str, left_out: Sequence[str] = ()) -> tuple
     if len(found) < 2:
         one = f"all {len(names)} rows are in the group '{found[0]}'" if found else "there are none"
         raise DataError(f"limit '{limit}' compares groups, and {one}.")
+    for one in found:
+        if lack := no_file_keeps(one):
+            raise DataError(
+                f"limit '{limit}' compares groups, and the name of one, {one!a}, has {lack}.",
+                hint="Remove it from the cells of the column.",
+            )
     if len(found) > MOST_GROUPS:
         raise DataError(
             f"limit '{limit}': there are {len(found)} groups, and more than {MOST_GROUPS} cannot "

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.messages import has_half_character, say_value
+from automl_admm.core.messages import no_file_keeps, say_value
 from automl_admm.core.structure.precedence import (
     MOST_BOUND,
     arrange,
@@ -75,7 +75,7 @@ def demand_texts(what: str, given: object, hint: str | None = None) -> None:
             f"{what} must be a tuple of texts, not {say_value(given)}.", hint=hint
         )
     for one in given:
-        if "\0" in one or has_half_character(one):
+        if no_file_keeps(one):
             raise ConfigurationError(f"{what} hold {say_value(one)}, which no file keeps.")
 
 

@@ -70,6 +70,17 @@ def has_half_character(text: str) -> bool:
     return any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
+def no_file_keeps(text: str) -> str | None:
+    r"""Return what no file of a run keeps of a text; None if it keeps all.
+
+    >>> no_file_keeps("a"), no_file_keeps("a\0")
+    (None, 'a zero character')
+    """
+    if has_half_character(text):
+        return "half of a character"
+    return "a zero character" if "\0" in text else None
+
+
 def say_count(number: int, thing: str) -> str:
     """Return a number of things in words.
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from automl_admm.core.errors import DataError, nearest
-from automl_admm.core.messages import say_count, say_value
+from automl_admm.core.messages import no_file_keeps, say_count, say_value
 from automl_admm.data.plain_types import FIRST_INEXACT, plain_missing
 from automl_admm.plugins.records import LearningTask
 
@@ -102,7 +102,7 @@ def _float_of(value: object) -> float | None:
 
 
 def _check_classes(values: Any) -> None:
-    _refuse_zeros(values.unique())
+    _refuse_damaged(values.unique())
     classes = values.nunique()
     if classes == 1:
         raise DataError(
@@ -123,13 +123,11 @@ def _check_classes(values: Any) -> None:
             )
 
 
-def _refuse_zeros(labels: Iterable[Any]) -> None:
-    """Raise for a label with a zero character, which is damage in a file."""
+def _refuse_damaged(labels: Iterable[Any]) -> None:
+    """Raise for a label that no file of a run can hold."""
     for label in labels:
-        if isinstance(label, str) and "\0" in label:
-            raise DataError(
-                f"the target holds {label!a}, which has a zero character.", hint="Remove it."
-            )
+        if isinstance(label, str) and (lack := no_file_keeps(label)):
+            raise DataError(f"the target holds {label!a}, which has {lack}.", hint="Remove it.")
 
 
 def _check_quantities(values: Any) -> None:
@@ -256,18 +254,14 @@ def check_labels(frame: Any) -> None:
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise DataError(f"two columns are named '{twice}'.", hint="Rename one.")
-    _check_characters(names)
+    check_characters(names)
 
 
-def _check_characters(names: Sequence[Any]) -> None:
-    """Raise on a name that no file can hold."""
-    for name in filter(lambda name: isinstance(name, str), names):
-        try:
-            name.encode()
-        except UnicodeEncodeError as problem:
-            raise DataError(
-                f"the column name {problem.object!a} has half of a character.", hint="Rename it."
-            ) from problem
+def check_characters(names: Iterable[Any]) -> None:
+    """Raise on a name that no file of a run can hold."""
+    for name in names:
+        if isinstance(name, str) and (lack := no_file_keeps(name)):
+            raise DataError(f"the column name {name!a} has {lack}.", hint="Rename it.")
 
 
 def kind_of_column(column: Any, title: str) -> Kind:

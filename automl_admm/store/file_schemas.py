@@ -17,6 +17,7 @@ from automl_admm.store.json_content import (
     MismatchError,
     Schema,
     anything,
+    cell,
     demand_digest,
     either,
     flag,
@@ -136,7 +137,7 @@ COLUMN = record(
     },
     {
         "categories": nullable(
-            list_of(either("a text, a number or a truth value", text, real, flag))
+            list_of(either("a text, a number or a truth value", cell, real, flag))
         ),
         "is_ordered": flag,
         "texts": TEXTS,
@@ -231,7 +232,7 @@ _MODEL = record(
         "positive": nullable(text),
         "trusted_types": TEXTS,
         "is_array": flag,
-        "levels": mapping_of(TEXTS),
+        "levels": mapping_of(list_of(cell)),
         "gaps": record({}, {"rows": whole(), "columns": mapping_of(GAPS_OF_COLUMN)}),
         "decimal": one_of(","),
     },

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from automl_admm.core.errors import StoreError
-from automl_admm.core.messages import has_half_character, reason_of
+from automl_admm.core.messages import no_file_keeps, reason_of
 
 Schema = Callable[[Any, str], None]
 
@@ -102,8 +102,12 @@ def anything(value: Any, where: str) -> None:
 def text(value: Any, where: str) -> None:
     """Demand a text fit to write and print, without halves of characters."""
     _demand(isinstance(value, str), value, where, "a text")
-    is_whole = "\0" not in value and not has_half_character(value)
-    _demand(is_whole, value, where, "a text of whole characters")
+    _demand(no_file_keeps(value) is None, value, where, "a text of whole characters")
+
+
+def cell(value: Any, where: str) -> None:
+    """Demand a text as a table has it: what is damaged in a table is so in what tells of it."""
+    _demand(isinstance(value, str), value, where, "a text")
 
 
 def moment(value: Any, where: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from quick_classifier import fitted
 from sklearn.exceptions import DataConversionWarning
 
 import automl_admm
+from automl_admm import AutoMLClassifier
 from automl_admm.core.errors import DataError
 
 ROWS = 80
@@ -49,6 +51,32 @@ def test_the_rows_for_the_pipeline_itself_are_at_hand(tmp_path: Path) -> None:
     loaded = automl_admm.load(tmp_path / "run")
     pd.testing.assert_frame_equal(loaded.pipeline_rows(frame), rows)
     np.testing.assert_array_equal(loaded.pipeline.predict(rows), search.predict(frame))
+
+
+def test_a_category_with_a_zero_character_leaves_a_run_to_read(tmp_path: Path) -> None:
+    """Tables of other programs have texts of a fixed length that are filled up with zeros."""
+    frame = FRAME.assign(code=np.where(FRAME["x"] > 0.5, "a\0\0", "bc\0"))
+    frame["other"] = frame["code"].astype("category")
+    search = fitted(frame, LABELS, work_dir=tmp_path / "run")
+    loaded = automl_admm.load(tmp_path / "run")
+    np.testing.assert_array_equal(loaded.predict(frame), search.predict(frame))
+    assert len(automl_admm.read_run(tmp_path / "run").evaluations) == 1
+
+
+@pytest.mark.parametrize(
+    "roles",
+    [
+        {"y": pd.Series(LABELS, name="n\0")},
+        {"sensitive_features": pd.Series(LABELS, name="n\0")},
+        {"sample_weight": pd.Series(np.ones(ROWS), name="n\0")},
+        {"groups": pd.Series(np.arange(ROWS) // 2, name="n\0")},
+    ],
+    ids=["target", "sensitive", "weight", "group"],
+)
+def test_a_name_with_a_zero_character_is_refused_before_the_search(roles: dict[str, Any]) -> None:
+    given = {"y": LABELS} | roles
+    with pytest.raises(DataError, match=r"name 'n\\x00' has a zero character\. Rename it"):
+        AutoMLClassifier("tiny", max_evaluations=1, executor="inline").fit(FRAME, **given)
 
 
 def test_names_that_are_tuples_stay_names() -> None:

@@ -96,6 +96,12 @@ def test_one_group_and_very_many_are_refused() -> None:
     assert group_names(np.array(["m", "f", "m"], dtype=object), "") == ("f", "m")
 
 
+@pytest.mark.parametrize("name", ["m\0", "\ud800m"], ids=["zero", "half"])
+def test_a_group_whose_name_no_file_keeps_is_refused(name: str) -> None:
+    with pytest.raises(DataError, match=r"'fpr_gap\[sex\]' .* name of one, .* Remove it"):
+        group_names(np.array(["f", name], dtype=object), "fpr_gap[sex]")
+
+
 def test_groups_are_ordered_by_their_numbers() -> None:
     age = GroupColumn("age", (5.0, 30.0, 50.0))
     parts = ["age < 5", "5 <= age < 30", "30 <= age < 50", "50 <= age", "age missing"]

@@ -183,9 +183,17 @@ def test_whole_numbers_beyond_all_floats_are_refused_by_name():
         column_kinds(pd.DataFrame({"far": pd.Series([10**400, 1], dtype=object)}))
 
 
-def test_a_name_with_half_of_a_character_is_refused():
-    names = pd.Index(["a", "\ud800b"], dtype=object)
-    with pytest.raises(DataError, match=r"name '\\ud800b' has half of a character\. Rename it"):
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("\ud800b", r"name '\\ud800b' has half of a character\. Rename it"),
+        ("b\0", r"name 'b\\x00' has a zero character\. Rename it"),
+    ],
+    ids=["half", "zero"],
+)
+def test_a_name_that_no_file_keeps_is_refused(name, told):
+    names = pd.Index(["a", name], dtype=object)
+    with pytest.raises(DataError, match=told):
         column_kinds(pd.DataFrame([[1.0, 2.0]], columns=names))
 
 

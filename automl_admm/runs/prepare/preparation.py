@@ -15,7 +15,7 @@ from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.limits import Limit
 from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace
-from automl_admm.data.columns import check_target
+from automl_admm.data.columns import check_characters, check_target
 from automl_admm.data.conforming import row_of
 from automl_admm.data.given_splits import Split, doubts_of_splits, refuse_row_numbers
 from automl_admm.data.independent_rows import largest_total
@@ -298,9 +298,10 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
     config, constraints = in_known_order(config, resolve_constraints(config, plugins, task))
     check_confidences(constraints, config)
     check_target(y, task)
-    refuse_kind_of_others(config.columns or {}, _others(y, sensitive, columns))
-    taken = ingest_table(config, X, columns.place or row_of)
     others = _others(y, sensitive, columns)
+    check_characters(others)
+    refuse_kind_of_others(config.columns or {}, others)
+    taken = ingest_table(config, X, columns.place or row_of)
     check_column_costs(config.column_cost, [c.limit for c in constraints], taken.ingest, others)
     context = as_begun(config, context_of(task, taken))
     context = replace(context, has_groups=any(map(compares_groups, constraints)))
