@@ -210,7 +210,7 @@ def _conclude(ending: Ending) -> PipelineResult:
     best = replace(
         ending.result,
         stop=ending.closing.end or ending.result.stop,
-        best=refit.evaluation,
+        best=refit.as_fitted,
         feasible=feasible and shipped.fallback is not FallbackKind.CONSTANT,
         limits=prepared.limits,
         fallback=shipped.fallback,

@@ -220,6 +220,7 @@ _MODEL = record(
         "untested": nullable(text),
         "alone": nullable(text),
         "last_evaluation": nullable(whole()),
+        "seen_loss": nullable(real),
         "of_folds": nullable(OF_FOLDS),
         "held_out_interval": nullable(interval),
         "held_out_constraints": mapping_of(nullable(real)),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from automl_admm.core.errors import AutomlAdmmError
-from automl_admm.core.evaluations import Evaluation, Status, is_feasible
+from automl_admm.core.evaluations import ONE_CLASS, Evaluation, Status, is_feasible
 from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.ranking import rank
@@ -27,12 +27,11 @@ from automl_admm.runs.finish.of_folds import OfFolds
 from automl_admm.runs.finish.passed_over import (
     PassedOver,
     if_better,
-    newly_of_one_class,
     newly_outside,
     not_fitted,
     say_end,
     too_long,
-    worse_than_unseen,
+    went_wrong,
 )
 from automl_admm.runs.finish.ways import Expect, FoldWays, Way, Ways, with_costs
 from automl_admm.search.protocol import SearchProblem
@@ -74,6 +73,18 @@ class Refit:
         """The only class given to all rows, by the final fit or in the search; else None."""
         found = self.measured.one_class
         return self.evaluation.one_class if found is None else found
+
+    @property
+    def as_fitted(self) -> Evaluation:
+        """Its evaluation, marked if the final fit gives all rows one class."""
+        told = {} if self.one_class is None else {ONE_CLASS: self.one_class}
+        return replace(self.evaluation, details={**self.evaluation.details, **told})
+
+    @property
+    def went_wrong(self) -> str | None:
+        """The reason why its fit on all rows is not sound; None if it is."""
+        found = went_wrong(self.evaluation, self.measured)
+        return None if found is None else found.reason
 
 
 class Fitter:
@@ -198,11 +209,8 @@ def _what_went_wrong(
     evaluation: Evaluation, refit: Refit, limits: Sequence[Limit]
 ) -> PassedOver | None:
     """Pass over an evaluation whose model is not what it promised; None if it is."""
-    return (
-        newly_outside(evaluation, refit.evaluation, limits)
-        or worse_than_unseen(evaluation, refit.measured.seen_loss)
-        or newly_of_one_class(evaluation, refit.measured.one_class)
-    )
+    broken = newly_outside(evaluation, refit.evaluation, limits)
+    return broken or went_wrong(evaluation, refit.measured)
 
 
 def _refit_of(

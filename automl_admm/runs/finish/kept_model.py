@@ -13,7 +13,7 @@ from typing import Any
 
 from automl_admm.certify.certificate import Certificate, read_certificate
 from automl_admm.core.errors import StoreError
-from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.evaluations import ONE_CLASS, Evaluation
 from automl_admm.core.ranking import rank
 from automl_admm.core.results import EvaluationResult
 from automl_admm.pipelines.fit_results import FinalFitResult, as_interval
@@ -22,7 +22,7 @@ from automl_admm.runs.finish.certification import Examined, is_certified
 from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.finish.of_folds import read_of_folds
-from automl_admm.runs.finish.run_files import read_thresholds
+from automl_admm.runs.finish.run_files import SEEN_LOSS, read_thresholds
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.session.model_run import of_other_session
 from automl_admm.runs.session.run_json import describe_run
@@ -125,8 +125,14 @@ def _model_in(session: Session) -> Refit | None:
         return None
     if OF_RUN in manifest and of_other_session(manifest, describe_run(prepared)):
         return None
-    rows = manifest.get("held_out_rows")
-    measured = FinalFitResult(
+    return Refit(evaluation, _measured(manifest, limits), ensemble=ensemble, of_folds=of_folds)
+
+
+def _measured(manifest: Mapping[str, Any], limits: list[str]) -> FinalFitResult:
+    """Return the measurements of a model; older versions wrote fewer."""
+    rows, only, loss = (manifest.get(key) for key in ("held_out_rows", ONE_CLASS, SEEN_LOSS))
+    return FinalFitResult(
+        one_class=None if only is None else str(only),
         held_out_score=manifest.get("held_out_score"),
         held_out_interval=as_interval(manifest.get("held_out_interval")),
         held_out_rows=rows if isinstance(rows, int) else 0,
@@ -134,8 +140,8 @@ def _model_in(session: Session) -> Refit | None:
         held_out_one_class=manifest.get("held_out_one_class"),
         held_out_decisions=manifest.get("held_out_decisions", {}),
         types=tuple(manifest.get("trusted_types", ())),
+        seen_loss=math.nan if loss is None else float(loss),
     )
-    return Refit(evaluation, measured, ensemble=ensemble, of_folds=of_folds)
 
 
 def _values(manifest: Mapping[str, Any]) -> tuple[float, ...]:
@@ -183,11 +189,14 @@ def is_better(there: Refit, fitted: Refit, session: Session) -> bool:
 
     They are judged by the limits of the user: what a search aims at gets tighter with each look,
     and of two certified models both are within. Of one pipeline its fit on all rows comes before
-    its fold models, unless these are asked for.
+    its fold models, unless these are asked for. One whose fit went wrong is better than no sound
+    one.
     """
     limits = session.prepared.limits
+    if (there.went_wrong is None) is not (fitted.went_wrong is None):
+        return there.went_wrong is None
     if there.evaluation.key == fitted.evaluation.key:
         is_less = fitted.of_folds is not None and not fitted.of_folds.is_asked
         return is_less and there.of_folds is None
-    first = rank([fitted.evaluation, there.evaluation], limits)[0]
-    return first is there.evaluation
+    earlier = there.as_fitted
+    return rank([fitted.as_fitted, earlier], limits)[0] is earlier

@@ -13,6 +13,7 @@ from automl_admm.core.evaluations import Evaluation, Status, is_feasible
 from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished
 from automl_admm.core.ranking import rank
+from automl_admm.pipelines.fit_results import FinalFitResult
 
 # A sentence names so many; `model.json` has all of them.
 MOST_NAMED = 3
@@ -114,6 +115,12 @@ def newly_of_one_class(evaluation: Evaluation, only: str | None) -> PassedOver |
         return None
     told = f"fitted on all rows it calls every one of them '{only}'"
     return PassedOver(evaluation, told, needs_time=False)
+
+
+def went_wrong(evaluation: Evaluation, measured: FinalFitResult) -> PassedOver | None:
+    """Pass over an evaluation whose fit on all rows went wrong; None if it did not."""
+    worse = worse_than_unseen(evaluation, measured.seen_loss)
+    return worse or newly_of_one_class(evaluation, measured.one_class)
 
 
 def say_end(finished: Finished) -> str:

@@ -38,6 +38,7 @@ from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 PASSED_OVER = "passed_over"
+SEEN_LOSS = "seen_loss"
 # The log may grow after a certificate, and the order of its walk is of the log before.
 LAST_EVALUATION = "last_evaluation"
 
@@ -76,6 +77,7 @@ def write_model(
         "certified": outcome.is_certified,
         "certificate_sha256": _hash_of(outcome.certificate),
         ONE_CLASS: refit.one_class,
+        SEEN_LOSS: _finite(refit.measured.seen_loss),
         "constraints": _values(prepared.constraints, outcome.best.constraints),
         "few_found": explain_few_found(outcome),
         **_of_the_table(outcome),
@@ -132,7 +134,11 @@ def _on_held_out(constraints: Sequence[Constraint], found: FinalFitResult) -> di
 def _values(constraints: Sequence[Constraint], values: Sequence[float]) -> dict[str, float | None]:
     """Return a value for each limit; nothing if the limits could not be measured."""
     pairs = zip(constraints, values, strict=True) if values else ()
-    return {str(one.limit): value if math.isfinite(value) else None for one, value in pairs}
+    return {str(one.limit): _finite(value) for one, value in pairs}
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _costs(config: RunConfig) -> dict[str, Any]:

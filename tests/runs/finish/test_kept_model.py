@@ -15,6 +15,7 @@ import pytest
 from automl_admm.certify.certificate import Price
 from automl_admm.core.limits import Limit
 from automl_admm.pipelines.thresholds.cost import NAME as COST
+from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.finish.kept_model import Proven, is_better, model_that_is_there
 from automl_admm.runs.finish.passed_over import read_passed_over, too_long
 from automl_admm.runs.finish.run_files import note_passed_over
@@ -79,6 +80,26 @@ def test_of_two_models_within_the_limits_the_better_one_ships(tmp_path: Path) ->
     session: Any = SimpleNamespace(prepared=prepared)
     assert not is_better(older, newer, session)
     assert is_better(newer, older, session)
+
+
+@pytest.mark.parametrize(
+    "told", [{"one_class": "no"}, {"seen_loss": 99.0}], ids=["one class", "worse on its own rows"]
+)
+def test_a_model_whose_fit_went_wrong_never_stays_before_a_sound_one(
+    told: dict[str, Any], tmp_path: Path
+) -> None:
+    there = model_that_is_there(a_session(tmp_path / "run", **told))
+    assert there is not None
+    assert there.went_wrong is not None
+    worse = replace(there.evaluation, key="worse", loss=there.evaluation.loss + 1.0)
+    sound = Refit(worse)
+    session: Any = SimpleNamespace(prepared=SimpleNamespace(limits=(Limit("size_mb", 1.0),)))
+    assert not is_better(there, sound, session)
+    assert is_better(sound, there, session)
+    # Nor does it stay before a later fit of the same pipeline that is sound.
+    again = Refit(there.evaluation)
+    assert not is_better(there, again, session)
+    assert is_better(again, there, session)
 
 
 def test_an_older_manifest_has_no_such_values(tmp_path: Path) -> None:
