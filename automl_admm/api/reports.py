@@ -20,7 +20,7 @@ from automl_admm.pipelines.metrics import Metric
 from automl_admm.report.content import as_plain
 from automl_admm.report.sections.conflicts import explain_limits
 from automl_admm.runs.finish.outcome import PipelineResult
-from automl_admm.runs.finish.passed_over import say_passed_over
+from automl_admm.runs.finish.passed_over import say_passed_over, say_unsound
 
 
 class Reports(Plots):
@@ -202,9 +202,10 @@ def end_lines(outcome: PipelineResult, counted: str) -> list[str]:
     if ensemble is not None:
         members = [f"member         {line}" for line in ensemble.lines()]
         best = [f"ensemble       {ensemble.compared(metric)}", *members]
-    of_folds = outcome.refit.of_folds
+    of_folds, unsound = outcome.refit.of_folds, say_unsound(outcome.went_wrong)
     return [
         *best,
+        *([] if unsound is None else [f"WARNING        {unsound}"]),
         *([] if of_folds is None else [f"what ships     {of_folds}"]),
         *([f"{note}   {say_passed_over(passed)}"] if passed else []),
         f"validation     {score}",

@@ -32,6 +32,7 @@ from automl_admm.runs.finish.demands import (
     explain_fallback,
     explain_folds,
     explain_passed_over,
+    explain_unsound,
     tell_broken,
 )
 from automl_admm.runs.finish.outcome import PipelineResult
@@ -109,9 +110,9 @@ def prepare_given(config: RunConfig, given: Given) -> Preparation:
 
 def warn_of_outcome(outcome: PipelineResult) -> None:
     """Warn of all that is not as the user may expect of a fitted model."""
-    for told in (explain_one_class(outcome), explain_held_out_class(outcome)):
-        if told is not None:
-            warnings.warn(told, UserWarning, stacklevel=TO_CALLER)
+    bad = explain_unsound(outcome), explain_one_class(outcome), explain_held_out_class(outcome)
+    for told in filter(None, bad):
+        warnings.warn(told, UserWarning, stacklevel=TO_CALLER)
     if outcome.fallback is not None:
         told = f"{explain_fallback(outcome)} {cure_fallback(outcome)}"
         warnings.warn(told, FallbackWarning, stacklevel=TO_CALLER)

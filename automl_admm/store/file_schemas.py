@@ -221,6 +221,7 @@ _MODEL = record(
         "alone": nullable(text),
         "last_evaluation": nullable(whole()),
         "seen_loss": nullable(real),
+        "went_wrong": nullable(text),
         "of_folds": nullable(OF_FOLDS),
         "held_out_interval": nullable(interval),
         "held_out_constraints": mapping_of(nullable(real)),

@@ -13,6 +13,7 @@ from quick_classifier import fitted
 
 from automl_admm import AutoMLClassifier
 from automl_admm.core.errors import ConfigurationError, LimitWarning
+from automl_admm.pipelines import shipping
 
 COLUMNS = ["a", "b", "c"]
 OTHER_ORDER = ["c", "a", "b"]
@@ -32,6 +33,16 @@ def test_every_warning_names_the_line_that_calls_fit() -> None:
     assert any("'a'" in text for text in texts), texts
     assert any("told" in text for text in texts), texts
     assert {one.filename for one in heard} == {__file__}
+
+
+def test_a_fit_that_went_wrong_is_told_if_nothing_sound_can_ship(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shipping, "seen_loss", lambda *_: 9.0)
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    search = AutoMLClassifier("tiny", executor="inline", cv=2, max_evaluations=1)
+    with pytest.warns(UserWarning, match="no sound model could be fitted; of the one that ships"):
+        search.fit(X, X[:, 0] > 0)
 
 
 def test_a_metric_that_does_not_see_the_limited_decisions_is_told() -> None:

@@ -13,6 +13,7 @@ import pytest
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.protocols import Finished
 from automl_admm.core.ranking import rank
+from automl_admm.pipelines import shipping
 from automl_admm.runs import pipelines
 from automl_admm.runs.finish.final_fit import Fitter, Refit, refit_best
 from automl_admm.runs.finish.passed_over import too_long
@@ -115,6 +116,28 @@ def test_a_certifying_run_says_why_it_tested_nothing_and_what_it_passed_over(
     assert TOO_LONG in run("leaderboard", "RUN").out
     assert run("report", "RUN").code == 0
     assert any(TOO_LONG in one for one in _warnings())
+
+
+def test_a_fit_that_went_wrong_is_told_wherever_it_ships_for_want_of_a_sound_one(
+    run: Run, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(shipping, "seen_loss", lambda *_: 9.0)
+        done = run("fit", table, "--target", "buys", *FEW, "--json", "--out", "RUN")
+    assert done.code == 0, done.err
+    summary, manifest = json.loads(done.out), json.loads(Path("RUN/model.json").read_text())
+    assert summary["went_wrong"] == manifest["went_wrong"]
+    assert manifest["seen_loss"] == 9.0
+    said = f"no sound model could be fitted; of the one that ships: {manifest['went_wrong']}."
+    assert "on rows that it learned from its loss is 9" in said
+    assert said in run("leaderboard", "RUN").out
+    assert run("report", "RUN").code == 0
+    assert f"{said[0].upper()}{said[1:]}" in _warnings()
+    # The next session makes a sound one of the same pipeline.
+    done = run("resume", "RUN", "--max-evaluations", "4", "-q")
+    assert done.code == 0, done.err
+    assert "no sound model" not in done.out
+    assert json.loads(Path("RUN/model.json").read_text())["went_wrong"] is None
 
 
 def passing_over_another(examine: Callable[..., Any]) -> Callable[..., Any]:

@@ -27,7 +27,7 @@ from automl_admm.runs.finish.limit_prices import binding, price_limits
 from automl_admm.runs.finish.no_success import LONGER
 from automl_admm.runs.finish.of_folds import ASKED
 from automl_admm.runs.finish.outcome import PipelineResult
-from automl_admm.runs.finish.passed_over import as_content
+from automl_admm.runs.finish.passed_over import as_content, say_unsound
 from automl_admm.runs.finish.run_files import untrusted_types
 from automl_admm.runs.options import FLAGS
 
@@ -55,6 +55,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "ensemble": _ensemble(outcome),
         "alone": outcome.refit.alone,
         "passed_over": as_content(refit.passed_over),
+        "went_wrong": outcome.went_wrong,
         "untested": refit.untested,
         "of_folds": None if refit.of_folds is None else refit.of_folds.as_content(),
         "thresholds": name_thresholds(outcome.best.details),
@@ -295,6 +296,8 @@ def _deciding_lines(summary: Summary) -> Iterator[tuple[str, str]]:
     """Say the decisions of the model: positive class, threshold, rates."""
     if summary["one_class"] is not None:
         yield "WARNING", f"it calls every row '{summary['one_class']}' (of those of the search)"
+    if (said := say_unsound(summary["went_wrong"])) is not None:
+        yield "WARNING", said
     if summary["decisions"] is not None:
         yield "positive", summary["decisions"]["said"]
     if summary["few_found"] is not None:

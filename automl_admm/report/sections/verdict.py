@@ -18,7 +18,13 @@ from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView
 from automl_admm.runs.finish.decision_summary import say_held_out_class
 from automl_admm.runs.finish.of_folds import read_of_folds
-from automl_admm.runs.finish.passed_over import has_better, more_time_helps, read_passed_over
+from automl_admm.runs.finish.passed_over import (
+    has_better,
+    more_time_helps,
+    read_passed_over,
+    say_unsound,
+)
+from automl_admm.runs.finish.run_files import WENT_WRONG
 from automl_admm.runs.saved.row_origin import warn_of
 from automl_admm.runs.session.model_run import say_earlier
 
@@ -241,6 +247,9 @@ def _of_the_manifest(view: RunView) -> Iterator[str]:
     few_found = (view.manifest or {}).get("few_found")
     if few_found is not None:
         yield f"{few_found[0].upper()}{few_found[1:]}"
+    unsound = say_unsound((view.manifest or {}).get(WENT_WRONG))
+    if unsound is not None:
+        yield f"{unsound[0].upper()}{unsound[1:]}"
     worse = read_passed_over(view.manifest)
     if worse is not None:
         cure = " Give more time: resume the run." if more_time_helps(view.manifest) else ""

@@ -12,7 +12,7 @@ from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.limit_conflicts import find_conflict, say_conflict, ways
 from automl_admm.runs.finish.no_success import LONGER, cure, cure_fit, explain
 from automl_admm.runs.finish.outcome import PipelineResult
-from automl_admm.runs.finish.passed_over import say_passed_over
+from automl_admm.runs.finish.passed_over import say_passed_over, say_unsound
 
 
 def demand_evaluated(outcome: PipelineResult) -> None:
@@ -59,6 +59,11 @@ def explain_passed_over(outcome: PipelineResult) -> str | None:
     return f"{said} {LONGER}"
 
 
+def explain_unsound(outcome: PipelineResult) -> str | None:
+    """Warn of a shipped pipeline whose fit on all rows went wrong; a single class is told apart."""
+    return None if outcome.refit.one_class is not None else say_unsound(outcome.went_wrong)
+
+
 def explain_folds(outcome: PipelineResult) -> str | None:
     """Warn of fold models that ship for lack of time; nothing is said of those asked for."""
     found = outcome.refit.of_folds
@@ -75,16 +80,18 @@ def demand_certified(outcome: PipelineResult) -> None:
     if outcome.preparation.aside is None or not outcome.result.feasible:
         return
     if certificate is None:
+        passed = outcome.refit.passed_over
+        needs_time = not passed or any(one.needs_time for one in passed)
         raise NotCertifiedError(
             f"nothing was certified: {outcome.refit.untested or 'no time was left to test'}.",
-            hint=LONGER,
+            hint=LONGER if needs_time else None,
             closest=outcome,
         )
     if not certificate.is_certified:
         failed = [str(one) for one in certificate.findings if not one.is_certified]
         said = f"nothing was certified: {'; '.join(failed)}."
-        passed = say_passed_over(outcome.refit.passed_over)
-        raise NotCertifiedError(said if passed is None else f"{said} {passed}", closest=outcome)
+        more = say_passed_over(outcome.refit.passed_over)
+        raise NotCertifiedError(said if more is None else f"{said} {more}", closest=outcome)
 
 
 def demand_feasible(outcome: PipelineResult) -> None:

@@ -116,6 +116,10 @@ class EnsembleFit:
     room: dict[int, float] = field(default_factory=dict)
     reason: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.single.went_wrong is not None:
+            self.failed.add(self.single.evaluation.key)
+
     def run(self, pool: Pool) -> tuple[Refit, Finished] | None:
         """Choose, fit and put together; None if the single pipeline ships.
 

@@ -184,7 +184,7 @@ def refit_best(
         if not way.by_folds:
             passed.append(not_fitted(way.evaluation, finished))
     if outside:
-        return _closest(outside, problem.limits)
+        return _closest(outside, passed, problem.limits)
     if closing.is_cut_short:
         raise KeyboardInterrupt
     raise no_fit(reason, needs_time=not passed or any(one.needs_time for one in passed))
@@ -199,10 +199,11 @@ def _in_place_of(
 
 
 def _closest(
-    outside: Sequence[tuple[Refit, Finished]], limits: Sequence[Limit]
+    outside: Sequence[tuple[Refit, Finished]], passed: list[PassedOver], limits: Sequence[Limit]
 ) -> tuple[Refit, Finished]:
-    closest = rank([refit.evaluation for refit, _ in outside], limits)[0]
-    return next(pair for pair in outside if pair[0].evaluation is closest)
+    best = rank([refit.evaluation for refit, _ in outside], limits)[0]
+    refit, finished = next(pair for pair in outside if pair[0].evaluation is best)
+    return replace(refit, passed_over=if_better(passed, best, limits)), finished
 
 
 def _what_went_wrong(

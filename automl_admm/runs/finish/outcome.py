@@ -75,6 +75,11 @@ class PipelineResult:
         return self.result.fallback
 
     @property
+    def went_wrong(self) -> str | None:
+        """The reason why its final fit is not sound; None if it is, and for a makeshift model."""
+        return None if self.fallback is not None else self.refit.went_wrong
+
+    @property
     def is_certified(self) -> bool | None:
         """True if its limits are proven to hold; None if no proof was asked for."""
         if self.preparation.aside is None:

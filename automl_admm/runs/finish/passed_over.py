@@ -123,6 +123,13 @@ def went_wrong(evaluation: Evaluation, measured: FinalFitResult) -> PassedOver |
     return worse or newly_of_one_class(evaluation, measured.one_class)
 
 
+def say_unsound(reason: str | None) -> str | None:
+    """Say the reason why a shipped model is not sound; None if it is."""
+    if reason is None:
+        return None
+    return f"no sound model could be fitted; of the one that ships: {reason}."
+
+
 def say_end(finished: Finished) -> str:
     """Say the end of a task in words: its status and its message."""
     return f"{finished.status} {finished.message}".strip()

@@ -38,7 +38,7 @@ from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 PASSED_OVER = "passed_over"
-SEEN_LOSS = "seen_loss"
+SEEN_LOSS, WENT_WRONG = "seen_loss", "went_wrong"
 # The log may grow after a certificate, and the order of its walk is of the log before.
 LAST_EVALUATION = "last_evaluation"
 
@@ -78,6 +78,7 @@ def write_model(
         "certificate_sha256": _hash_of(outcome.certificate),
         ONE_CLASS: refit.one_class,
         SEEN_LOSS: _finite(refit.measured.seen_loss),
+        WENT_WRONG: outcome.went_wrong,
         "constraints": _values(prepared.constraints, outcome.best.constraints),
         "few_found": explain_few_found(outcome),
         **_of_the_table(outcome),

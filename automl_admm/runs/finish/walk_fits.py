@@ -18,7 +18,12 @@ from automl_admm.pipelines.thresholds.by_group import Thresholds
 from automl_admm.pipelines.thresholds.path import DecisionPath, moves
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.contenders import at_stop
-from automl_admm.runs.finish.passed_over import PassedOver, not_fitted, outside_as_fitted
+from automl_admm.runs.finish.passed_over import (
+    PassedOver,
+    not_fitted,
+    outside_as_fitted,
+    worse_than_unseen,
+)
 
 
 class Bench(Protocol):
@@ -130,19 +135,26 @@ class WalkFits:
             elif finished.status is not Status.SUCCESS or finished.folder is None:
                 self.passed[key] = not_fitted(self.by_key[key], finished)
                 self.ended_by = key
-            elif (broken := self._outside(key, finished)) is not None:
+            elif (broken := self._broken(key, finished)) is not None:
                 self.passed[key] = broken
             else:
                 self.fits[key] = finished
         return self.fits.get(key)
 
-    def _outside(self, key: str, finished: Finished) -> PassedOver | None:
-        """Pass over a model outside a limit on a fact: the rows set aside have no part in it."""
-        costs = FinalFitResult.from_json(finished.result).costs
-        pairs = zip(self.constraints, costs, strict=False)
+    def _broken(self, key: str, finished: Finished) -> PassedOver | None:
+        """Pass over a model outside a limit on a fact, or worse on its own rows than out of fold.
+
+        The rows set aside have no part in either. It decides at the first stop of its path.
+        """
+        found = FinalFitResult.from_json(finished.result)
+        pairs = zip(self.constraints, found.costs, strict=False)
         facts = [value if one.kind == "checked" else math.nan for one, value in pairs]
         limits = [one.limit for one in self.constraints]
-        return outside_as_fitted(self.by_key[key], limits, facts)
+        first = next(iter(self.places(key)), None)
+        fitted = at_stop(self.by_key[key], self.constraints, first)
+        worse = worse_than_unseen(fitted, found.seen_loss)
+        told = None if worse is None else replace(worse, evaluation=self.by_key[key])
+        return outside_as_fitted(self.by_key[key], limits, facts) or told
 
     def end_with(self, key: str, reason: str) -> None:
         """Note that the walk ends at a pipeline that was fitted and not tested."""

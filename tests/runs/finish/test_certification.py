@@ -383,6 +383,26 @@ def test_one_class_at_the_final_fit_is_told(tmp_path: Path) -> None:
     assert passed.reason == "fitted on all rows of the search, it gives them all one class"
 
 
+def test_a_fit_that_went_wrong_is_passed_over_and_the_walk_goes_on(tmp_path: Path) -> None:
+    made = fitter(tmp_path, PASSING)
+
+    def fit(one: Evaluation) -> Finished:
+        result = {"seen_loss": 0.9 if one.key in wrong else one.loss}
+        finished = made.make(one)
+        return replace(finished, result={**finished.result, **result})
+
+    wrong = {"safe", "best"}
+    asked = question(tmp_path)
+    found = examine(THREE, (FPR,), aside(MIDDLING), asked, Bench(fit))
+    assert isinstance(found, Examined)
+    assert (found.evaluation.number, found.shipped.is_certified) == (2, True)
+    (passed,) = found.passed
+    assert passed.evaluation.number == 3
+    assert passed.reason.startswith("its fit on all rows went wrong: on rows that it learned from")
+    # The order of the tests is that of all: it was fixed before any fit.
+    assert len(found.order) == len(THREE)
+
+
 def test_a_model_without_values_on_the_rows_set_aside_says_so(tmp_path: Path) -> None:
     def fit(one: Evaluation) -> Finished:
         return Finished(1, Status.SUCCESS, {"held_out_problem": "ValueError: new"}, folder=tmp_path)

@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 
 from automl_admm import AutoMLClassifier, AutoMLRegressor, Constraint, Limit, load
 from automl_admm.cli.main import main
+from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Finished
 from automl_admm.core.run import Stop, StopReason
 from automl_admm.pipelines.as_code import undecided
@@ -367,12 +368,13 @@ def test_a_regression_averages_its_predictions(grammar: Path) -> None:
 # --- time ----------------------------------------------------------------------------------------
 
 
-def fit_ending_in(seconds: float, expected: float) -> EnsembleFit:
+def fit_ending_in(seconds: float, expected: float, wrong: str | None = None) -> EnsembleFit:
     prepared: Any = type("Prepared", (), {"constraints": (), "aims": ()})
     press: Any = type("Press", (), {"closing": Closing(time.monotonic() + seconds)})
-    return EnsembleFit(
-        prepared, press, lambda one: expected, None, {"done": Finished(1, "success")}
-    )  # type: ignore[arg-type]
+    evaluation = type("Evaluation", (), {"key": "done"})
+    single: Any = type("Refit", (), {"evaluation": evaluation, "went_wrong": wrong})
+    fitted = {"done": Finished(1, Status.SUCCESS)}
+    return EnsembleFit(prepared, press, lambda one: expected, single, fitted)
 
 
 def test_the_fits_have_to_fit_into_the_time_left() -> None:
@@ -385,3 +387,8 @@ def test_the_fits_have_to_fit_into_the_time_left() -> None:
 def test_without_time_for_it_nothing_is_tried() -> None:
     assert fit_ending_in(1.0, 1.0)._is_over
     assert not fit_ending_in(60.0, 1.0)._is_over
+
+
+def test_a_single_pipeline_whose_fit_went_wrong_is_no_member() -> None:
+    assert fit_ending_in(60.0, 1.0, wrong="its fit on all rows went wrong").failed == {"done"}
+    assert not fit_ending_in(60.0, 1.0).failed

@@ -149,6 +149,16 @@ def test_a_model_worse_on_its_own_rows_than_out_of_fold_makes_way_for_the_next()
     found, _ = refit_best(PROBLEM, ranked, Dispatcher(executor), expect, ending_in(60))
     assert found.evaluation.number == 1
     assert not found.passed_over
+    assert found.went_wrong == passed.reason
+
+
+def test_where_no_model_is_sound_the_better_ones_that_failed_are_named() -> None:
+    ranked = [evaluation(number, 0.1 * number, 1.0) for number in (1, 2, 3)]
+    executor = Fitting({1.0}, seen={2.0: 0.9, 3.0: 0.9})
+    found, _ = refit_best(PROBLEM, ranked, Dispatcher(executor), expect, ending_in(60))
+    assert found.evaluation.number == 2
+    assert found.went_wrong is not None
+    assert [one.evaluation.number for one in found.passed_over] == [1]
 
 
 def test_a_model_that_calls_every_row_the_same_makes_way_for_the_next() -> None:
@@ -165,6 +175,7 @@ def test_a_model_that_calls_every_row_the_same_makes_way_for_the_next() -> None:
     executor = Fitting(set(), only={1.0: "no", 2.0: "yes"})
     found, _ = refit_best(PROBLEM, outside, Dispatcher(executor), expect, ending_in(60))
     assert (found.evaluation.number, found.one_class) == (1, "no")
+    assert found.went_wrong == passed.reason
 
 
 @pytest.mark.parametrize(
