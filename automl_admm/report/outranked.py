@@ -8,7 +8,7 @@ from typing import Any
 from automl_admm.certify.certificate import Certificate
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.runs.finish.passed_over import MOST_NAMED, numbers_passed_over
-from automl_admm.runs.finish.run_files import LAST_EVALUATION
+from automl_admm.runs.finish.walked_log import came_later
 from automl_admm.runs.standings import Standing
 
 
@@ -28,8 +28,9 @@ def tell_outranked(
     others = [one for one in ranked[:place] if one.number not in told]
     if certificate is None or not others:
         return f"what shipped is #{number}."
-    last = manifest.get(LAST_EVALUATION)
-    named = [f"#{one.number} ({_why_not(one, certificate, last)})" for one in others[:MOST_NAMED]]
+    named = [
+        f"#{one.number} ({_why_not(one, certificate, manifest)})" for one in others[:MOST_NAMED]
+    ]
     more = len(others) - len(named)
     named += [f"{more} more"] if more else []
     return (
@@ -38,9 +39,9 @@ def tell_outranked(
     )
 
 
-def _why_not(evaluation: Evaluation, certificate: Certificate, last: int | None) -> str:
+def _why_not(evaluation: Evaluation, certificate: Certificate, manifest: Mapping[str, Any]) -> str:
     """Say the reason why the tests of a certificate did not choose an evaluation."""
-    if last is not None and evaluation.number > last:
+    if came_later(evaluation, manifest, certificate):
         return "evaluated after these tests, and no later ones gave it the place"
     # A stop of the path of a pipeline is its key, a sign, and a number.
     keys = [name.split("#")[0] for name in certificate.order]

@@ -220,6 +220,7 @@ _MODEL = record(
         "untested": nullable(text),
         "alone": nullable(text),
         "last_evaluation": nullable(whole()),
+        "log_sha256": text,
         "seen_loss": nullable(real),
         "went_wrong": nullable(text),
         "of_folds": nullable(OF_FOLDS),

@@ -7,6 +7,7 @@ import json
 import platform
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.store.json_content import DIGEST, with_digest
+from automl_admm.store.sqlite.log import SqliteStore
 
 LIMITS = ("fpr <= 0.3", "fpr_gap[sex] <= 0.3", "size_mb <= 20")
 
@@ -302,6 +304,18 @@ def test_a_certificate_of_an_older_version_is_still_read(run: Any, folder: Path)
     done = run("verify", "out", "fresh.csv", "--fresh")
     assert done.code == 0, done.err
     assert "warning: the run does not say which rows it had" in done.err
+
+
+def test_the_order_is_not_computed_from_a_log_that_lost_pipelines(run: Any, folder: Path) -> None:
+    """As a session with another grammar leaves it: what is gone cannot be ordered."""
+    with closing(SqliteStore(folder / "store.sqlite", write=True)) as store:
+        first, *others = store.read()
+        assert others
+        store.begin_anew([first])
+    done = run("verify", "out", "credit.csv")
+    assert done.code == 0, done.out
+    assert "not computed again: the order of the test: the log of its session is not in" in done.out
+    assert done.out.endswith("the data agree: CERTIFIED\n")
 
 
 def test_fresh_rows_are_tested_and_not_compared(run: Any, folder: Path) -> None:

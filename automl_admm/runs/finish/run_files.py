@@ -31,6 +31,7 @@ from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import PassedOver, as_content
 from automl_admm.runs.finish.script.pipeline_script import make_script, put_script
 from automl_admm.runs.finish.walked_ensemble import WALKED, walked_content
+from automl_admm.runs.finish.walked_log import describe_log
 from automl_admm.runs.provenance import versions
 from automl_admm.runs.session.model_run import describe_run_of_model
 from automl_admm.store.file_schemas import OF_RUN, RUN_ID, SCRIPT_SHA256
@@ -39,8 +40,6 @@ from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 PASSED_OVER = "passed_over"
 SEEN_LOSS, WENT_WRONG = "seen_loss", "went_wrong"
-# The log may grow after a certificate, and the order of its walk is of the log before.
-LAST_EVALUATION = "last_evaluation"
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +59,7 @@ def write_model(
         SCRIPT_SHA256: None if script is None else hashlib.sha256(script).hexdigest(),
         "pipeline": outcome.best.text,
         "evaluation": outcome.best.number if is_single else None,
-        LAST_EVALUATION: max((one.number for one in outcome.result.evaluations), default=None),
+        **describe_log(outcome.result.evaluations),
         "ensemble": None if ensemble is None else ensemble.as_content(prepared.metric),
         WALKED: walked_content(refit.walked),
         "fallback": outcome.fallback,

@@ -31,8 +31,9 @@ from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.certification import ask, whole_text
 from automl_admm.runs.finish.contenders import at_stop, contend, place_of, price_of
-from automl_admm.runs.finish.run_files import LAST_EVALUATION, read_thresholds
+from automl_admm.runs.finish.run_files import read_thresholds
 from automl_admm.runs.finish.walked_ensemble import read_walked
+from automl_admm.runs.finish.walked_log import came_later, has_log_of
 from automl_admm.runs.prepare.set_aside import (
     alike_rows,
     default_ledger,
@@ -113,8 +114,8 @@ class _Again:
     @property
     def before_the_walk(self) -> tuple[Evaluation, ...]:
         """The evaluations that the walk chose from: a session that came later may have more."""
-        last, whole = self.run.manifest.get(LAST_EVALUATION), self.ensemble
-        found = tuple(one for one in self.evaluations if last is None or one.number <= last)
+        given, whole = (self.run.manifest, self.certificate), self.ensemble
+        found = tuple(one for one in self.evaluations if not came_later(one, *given))
         return found if whole is None else (*found, whole)
 
     @property
@@ -196,15 +197,17 @@ def _read_again(run: CertifiedRun, certificate: Certificate, frame: Any) -> _Aga
 
 
 def _log_of_the_model(run: CertifiedRun) -> tuple[Evaluation, ...]:
-    """Return the evaluations that the model came from; none if the log is of a later session.
+    """Return the evaluations that the model came from; none if a later session changed the log.
 
     A certified model kept in a folder of its own has no log beside it.
     """
     folder = run.folder
     is_kept_apart = not folder.settings.exists() and not folder.store.exists()
-    if is_kept_apart or of_other_session(run.manifest, folder.read(folder.settings)):
+    if is_kept_apart:
         return ()
-    return read_evaluations(folder)
+    manifest, content = run.manifest, folder.read(folder.settings)
+    found = () if of_other_session(manifest, content) else read_evaluations(folder)
+    return found if has_log_of(manifest, found, content) else ()
 
 
 def _refuse_other_order(run: CertifiedRun, table: Table) -> None:
@@ -370,5 +373,5 @@ def _why_no_order(again: _Again) -> str:
     if again.whole is None:
         return "it follows from all the data, and these are the rows set aside"
     if not again.evaluations:
-        return "the log of its session is not in this folder"
+        return "the log of its session is not in this folder, or was changed since"
     return "the run went on after the certificate was written"
