@@ -16,6 +16,8 @@ def portfolio_of(view: RunView) -> tuple[str, ...]:
 
 def origin_of(view: RunView, pipeline: str) -> str:
     """Return the origin of a pipeline by its text."""
+    if pipeline in view.content.get(TRIED_FIRST, ()):
+        return KNOWN
     if pipeline in view.settings["starts"]:
-        return KNOWN if pipeline in view.content.get(TRIED_FIRST, ()) else GIVEN
+        return GIVEN
     return PORTFOLIO if pipeline in portfolio_of(view) else SEARCH

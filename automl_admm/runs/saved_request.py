@@ -17,6 +17,7 @@ from automl_admm.plugins.contexts import BuildContext
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.option_record import Kind, Option
 from automl_admm.runs.options import AUTO, OPTIONS, WHOLE
+from automl_admm.runs.prepare.reused import TRIED_FIRST
 from automl_admm.store.json_content import (
     RESTORE,
     MismatchError,
@@ -121,7 +122,7 @@ def read_request(folder: RunFolder, changed: Mapping[str, Any]) -> RunConfig:
     known = {name: said[name] for name in (*PLAIN, *OBJECTS, *WRITERS) if name in said}
     settings = known | {name: read(known[name]) for name, read in READERS.items() if name in known}
     settings |= {
-        "starts": tuple(content["settings"]["starts"]),
+        "starts": _starts_of_user(content),
         "grammar": folder.grammar,
         "work_dir": folder.path,
         "resumed": True,
@@ -132,6 +133,12 @@ def read_request(folder: RunFolder, changed: Mapping[str, Any]) -> RunConfig:
         reason = f"'{folder.settings}' is damaged: {reason_of(problem)}"
         raise StoreError(reason, hint=RESTORE) from problem
     return replace(before, **changed)
+
+
+def _starts_of_user(content: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the starts that a user gave; earlier versions wrote others among them, too."""
+    others = content.get(TRIED_FIRST, ())
+    return tuple(text for text in content["settings"]["starts"] if text not in others)
 
 
 def kept_cv(config: RunConfig) -> Any:

@@ -159,3 +159,56 @@ def test_a_folder_does_not_say_what_to_connect_to(
     again = run("resume", "out", "--executor", "inline", "--max-evaluations", "+1", "-q")
     assert again.code == 0, again
     seen("exit 2: say it with --executor")
+
+
+FEW = (
+    *("--target", "buys", "--grammar", "tiny", "--theta-solver", "random", "--cv=2"),
+    *("--executor", "inline", "--no-racing", "--no-ensemble", "--no-portfolio", "-q"),
+)
+
+
+@pytest.fixture
+def gone_on(run: Any, table: Path) -> Path:
+    """A run that went on with another limit: it tries the best of the session before first."""
+    begun = ("--max-evaluations", "6", "--constraint", "fpr <= 0.9", "--out", "out")
+    assert run("fit", table, *FEW, *begun).code == 0
+    other = ("--constraint", "recall >= 0.1", "--allow-changed", "-q")
+    assert run("resume", "out", "--max-evaluations", "2", *other).code == 0
+    return Path("out")
+
+
+def pipelines_of(run: Any, folder: str) -> list[str]:
+    lines = run("store", "export", folder, "--format", "jsonl").out.splitlines()
+    return [json.loads(line)["pipeline"] for line in lines]
+
+
+def test_what_is_tried_first_is_no_start_of_the_user_and_stays_first(
+    run: Any, gone_on: Path
+) -> None:
+    told = json.loads((gone_on / "run.json").read_text())
+    tried = told["tried_first"]
+    assert told["settings"]["starts"] == []
+    assert run("resume", "out", "--max-evaluations", "4", "-q").code == 0
+    assert pipelines_of(run, "out") == tried[:4]
+    assert json.loads((gone_on / "run.json").read_text())["tried_first"] == tried
+
+
+@pytest.mark.parametrize("is_old", [False, True], ids=["this version", "an earlier version"])
+def test_pipelines_chosen_on_rows_that_are_held_out_now_are_not_tried_first(
+    is_old: bool, run: Any, gone_on: Path, table: Path
+) -> None:
+    told = json.loads((gone_on / "run.json").read_text())
+    tried = told["tried_first"]
+    if is_old:  # it wrote them among the starts of the user
+        told["settings"]["starts"] = tried
+        (gone_on / "run.json").write_text(json.dumps(told))
+    pd.read_csv(table).sample(frac=1.0, random_state=3).to_csv("shuffled.csv", index=False)
+    more = ("--max-evaluations", "4", "--allow-changed", "-q")
+    done = run("resume", "out", "shuffled.csv", *more)
+    assert done.code == 0, done.err
+    assert "the search begins without the pipelines of the sessions before" in done.err
+    # It takes the course of a run that knows of no other.
+    fresh = ("--constraint", "recall >= 0.1", "--max-evaluations", "4", "--out", "fresh")
+    assert run("fit", "shuffled.csv", *FEW, *fresh).code == 0
+    assert pipelines_of(run, "out") == pipelines_of(run, "fresh") != tried[:4]
+    assert "tried_first" not in json.loads((gone_on / "run.json").read_text())

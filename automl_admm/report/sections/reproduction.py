@@ -18,6 +18,7 @@ from automl_admm.report.sections.section import Section
 from automl_admm.report.view import RunView
 from automl_admm.runs.option_record import Kind, Option
 from automl_admm.runs.options import OPTIONS
+from automl_admm.runs.prepare.reused import TRIED_FIRST
 
 LONGEST_GRAMMAR = 40_000
 
@@ -104,7 +105,7 @@ def _command(view: RunView, source: str, asked: Mapping[str, Any]) -> str:
         if settings.get(role) is not None:
             words += [f"--{role}", settings[role]]
     words += ["--grammar", str(view.folder.grammar)]
-    for start in settings["starts"]:
+    for start in dict.fromkeys((*settings["starts"], *view.content.get(TRIED_FIRST, ()))):
         words += ["--start", start]
     for option in OPTIONS:
         if option.flag is not None and option.is_saved:

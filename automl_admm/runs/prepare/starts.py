@@ -34,6 +34,11 @@ def read_quick(given: Iterable[str], pipelines: PipelineSpace) -> tuple[Candidat
     return ()
 
 
+def read_known(given: Iterable[str], pipelines: PipelineSpace) -> tuple[Candidate, ...]:
+    """The pipelines of some texts, but for those outside the grammar."""
+    return tuple(one for text in given for one in read_quick((text,), pipelines))
+
+
 def _read(item: str | Path, pipelines: PipelineSpace) -> tuple[Candidate, ...]:
     if isinstance(item, str):
         return (parse(item, pipelines, "start"),)

@@ -139,7 +139,7 @@ def _settings(prepared: Preparation) -> dict[str, Any]:
         "grammar_text": prepared.grammar.text,
         "space_sha256": hash_space(prepared.grammar.pipelines.space),
         "max_depth": config.max_depth,
-        "starts": [prepared.grammar.pipelines.text(start) for start in prepared.starts],
+        "starts": _starts_of_user(prepared),
         "task": prepared.task,
         "budget_seconds": config.seconds,
         "max_evaluations": config.max_evaluations,
@@ -160,6 +160,12 @@ def _settings(prepared: Preparation) -> dict[str, Any]:
         **{role: prepared.columns.get(role) for role in NAMES},
         "seed": config.random_state,
     }
+
+
+def _starts_of_user(prepared: Preparation) -> list[str]:
+    """Return the texts of the user's starts: what else is tried first stands apart."""
+    texts = map(prepared.grammar.pipelines.text, prepared.starts)
+    return [text for text in texts if text not in prepared.reused.tried_first]
 
 
 def _portfolio(prepared: Preparation) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from automl_admm.runs.prepare.baseline import keep_bounds
 from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation, aim_again
 from automl_admm.runs.prepare.reused import TRIED_FIRST, Reused
+from automl_admm.runs.prepare.starts import read_known
 from automl_admm.runs.session.begun_change import begin_change, end_change, settle_change
 from automl_admm.runs.session.changes import Changes, best_texts, find_changes, read_anew, refuse
 from automl_admm.runs.session.mixed_basis import mixed_parts
@@ -91,12 +92,10 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
             check_limits(folder, before["settings"], known)
             prepared = _with_known_bounds(prepared, before) if known else prepared
             changes = _changes(prepared, before, folder)
-            earlier_runs = () if changes.void else tuple(before.get("reuse", ()))
-            reused = Reused(earlier=earlier_runs, tried_first=tuple(before.get(TRIED_FIRST, ())))
-            prepared = replace(prepared, reused=reused)
+            knows_kept = _may_know_rows_kept(prepared, before)
+            prepared = _with_tried_first(prepared, before, changes, knows_kept=knows_kept)
             is_decided_otherwise = changes.bounds and prepared.work.chooses_thresholds
             if changes.space or changes.void or is_decided_otherwise:
-                knows_kept = _may_know_rows_kept(prepared, before)
                 prepared, known = _carry_over(
                     folder, store, known, prepared, changes, knows_kept=knows_kept
                 )
@@ -172,6 +171,21 @@ def _may_know_rows_kept(prepared: Preparation, before: Mapping[str, Any]) -> boo
         return False
     there = before.get("basis") or {}
     return there.get("rows") != basis_of(prepared)["rows"]
+
+
+def _with_tried_first(
+    prepared: Preparation, before: Mapping[str, Any], changes: Changes, *, knows_kept: bool
+) -> Preparation:
+    """Begin with the pipelines tried first before, unless they may know rows kept from the search.
+
+    They are the best of earlier sessions or of other runs, and stand after the user's own.
+    """
+    pipelines = prepared.grammar.pipelines
+    tried = read_known(() if knows_kept else before.get(TRIED_FIRST, ()), pipelines)
+    new = [one for one in tried if one not in prepared.starts]
+    earlier = () if changes.void else tuple(before.get("reuse", ()))
+    reused = Reused(earlier=earlier, tried_first=tuple(map(pipelines.text, new)))
+    return replace(prepared, starts=(*prepared.starts, *new), reused=reused)
 
 
 def _carry_over(
