@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from automl_admm.report.view import RunView
-from automl_admm.runs.prepare.reused import TRIED_FIRST
+from automl_admm.store.file_schemas import TRIED_FIRST
 
 GIVEN, PORTFOLIO, SEARCH = "a start that you gave", "the portfolio", "the search"
 KNOWN = "the best of an earlier session or of another run"

@@ -17,7 +17,7 @@ from automl_admm.plugins.contexts import BuildContext
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.option_record import Kind, Option
 from automl_admm.runs.options import AUTO, OPTIONS, WHOLE
-from automl_admm.runs.prepare.reused import TRIED_FIRST
+from automl_admm.store.file_schemas import TRIED_FIRST
 from automl_admm.store.json_content import (
     RESTORE,
     MismatchError,

@@ -43,6 +43,8 @@ TEXTS = list_of(text)
 RUN_ID = "run_id"
 # The key in `model.json` of the part of `run.json` that belongs to the model.
 OF_RUN = "run"
+# The key in `run.json` of the pipelines of earlier sessions and of other runs that come first.
+TRIED_FIRST = "tried_first"
 # The key in `model.json` of the digest of the script; null where none was written.
 SCRIPT_SHA256 = "script_sha256"
 STORE_MANIFEST, STORE_RUN = "store.json", "run"
@@ -162,7 +164,7 @@ RUN = record(
         "mixed_basis": TEXTS,
         "brought_by": mapping_of(text),
         "reuse": list_of(record({"told": text})),
-        "tried_first": list_of(text),
+        TRIED_FIRST: list_of(text),
         "result": record({"stopped_by": text}),
     },
 )

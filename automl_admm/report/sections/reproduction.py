@@ -18,7 +18,7 @@ from automl_admm.report.sections.section import Section
 from automl_admm.report.view import RunView
 from automl_admm.runs.option_record import Kind, Option
 from automl_admm.runs.options import OPTIONS
-from automl_admm.runs.prepare.reused import TRIED_FIRST
+from automl_admm.store.file_schemas import TRIED_FIRST
 
 LONGEST_GRAMMAR = 40_000
 

@@ -7,9 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from automl_admm.core.evaluations import Evaluation
-
-# The key of `run.json`.
-TRIED_FIRST = "tried_first"
+from automl_admm.store.file_schemas import TRIED_FIRST
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,14 @@ from automl_admm.runs.measured_anew import decide_anew
 from automl_admm.runs.prepare.baseline import keep_bounds
 from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation, aim_again
-from automl_admm.runs.prepare.reused import TRIED_FIRST, Reused
+from automl_admm.runs.prepare.reused import Reused
 from automl_admm.runs.prepare.starts import read_known
 from automl_admm.runs.session.begun_change import begin_change, end_change, settle_change
 from automl_admm.runs.session.changes import Changes, best_texts, find_changes, read_anew, refuse
 from automl_admm.runs.session.mixed_basis import mixed_parts
 from automl_admm.runs.session.run_json import Stretch, describe_run, write_settings
 from automl_admm.runs.session.run_log import check_limits
+from automl_admm.store.file_schemas import TRIED_FIRST
 from automl_admm.store.files import StoreFiles
 from automl_admm.store.memory import MemoryStore
 from automl_admm.store.run_folder import SCRATCH, RunFolder, create_folder
