@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -285,6 +285,41 @@ def label(node: Node) -> str:  # noqa: PLR0911 - one for each kind of node
             return f"{text if _is_atom(item) else f'({text})'}~{times}"
         case Unsupported(what):
             return what
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """Return the name, with a number if it is taken."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}#{number}"
+    return free
+
+
+def free_labels(parts: Iterable[Node]) -> tuple[str, ...]:
+    """Return the labels of pieces side by side: a label shows no values, so two can be alike."""
+    found: dict[str, None] = {}
+    for part in parts:
+        found[free_name(label(part), found)] = None
+    return tuple(found)
+
+
+def meaning(node: Node) -> Hashable:
+    """Return a piece without its places in the text: equal ones are the same pipelines."""
+    match node:
+        case Reference(name) | Call(component=name, arguments=()):
+            return name
+        case Call(name, arguments):
+            return name, tuple((a.name, a.given.kind, a.given.texts) for a in arguments)
+        case Template(name, before=before):
+            own: Hashable = (name, tuple(row.pairs() for row in before))
+        case Repetition(_, low, high):
+            own = (low, high)
+        case Aliased(name=name):
+            own = name
+        case _:
+            own = None
+    return type(node).__name__, own, tuple(map(meaning, children(node)))
 
 
 def plain_name(name: str) -> str:

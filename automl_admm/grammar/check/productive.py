@@ -6,7 +6,7 @@ measure the tree before anybody unfolds it. `positions` then checks the order of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
@@ -25,6 +25,7 @@ from automl_admm.grammar.tree import (
     children,
     choice,
     label,
+    meaning,
     plain_name,
     references,
     with_children,
@@ -107,8 +108,10 @@ def _narrow_choice(node: Choice, kept: tuple[Node, ...], lost: Lost | None) -> N
     if lost is not None and not kept:
         return Lost(node.span, lost.cause, label(node))
     # Where something is lost, two alternatives can have become the same: `(a~0..1)?`.
-    first = {label(part): part for part in reversed(kept)}
-    return choice(tuple(part for part in kept if first[label(part)] is part), node.span)
+    first: dict[Hashable, Node] = {}
+    for part in kept:
+        first.setdefault(meaning(part), part)
+    return choice(tuple(first.values()), node.span)
 
 
 # --- measuring -----------------------------------------------------------------------------------

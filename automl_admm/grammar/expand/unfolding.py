@@ -11,7 +11,7 @@ Names are shown to users and kept in stores, so they follow from the text alone:
 - a rule with only another rule as its body lends it its own name;
 - a component's parameter is named after the choice or rule around it, the component and the
   argument: "estimator.random_forest.n_estimators";
-- a taken name gets a number: "scaler#2".
+- a taken name gets a number: "scaler#2"; so does the second of two labels alike.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from automl_admm.core.structure.pipeline_space import (
 from automl_admm.grammar import tree as model
 from automl_admm.grammar.check.before_pairs import pairs_of
 from automl_admm.grammar.check.ranges import arguments_of
-from automl_admm.grammar.tree import NONE, START, Node, label
+from automl_admm.grammar.tree import NONE, START, Node, free_labels, free_name, label
 from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.plugins.registry import Registry
 
@@ -87,10 +87,7 @@ class _Unfolding:
 
     def claim(self, name: str) -> str:
         """Return the name, with a number if it is taken."""
-        number, free = 1, name
-        while free in self.taken:
-            number += 1
-            free = f"{name}#{number}"
+        free = free_name(name, self.taken)
         self.taken.add(free)
         return free
 
@@ -141,7 +138,7 @@ class _Unfolding:
 
     def choice(self, node: model.Choice, name: str, place: _Place) -> Shape:
         """A decision with one branch an alternative."""
-        labels = tuple(map(label, node.alternatives))
+        labels = free_labels(node.alternatives)
         # Before its branches: a parent stands before the decisions that depend on it.
         self.decisions.append(Choice(name, labels, place.when))
         pairs = zip(labels, node.alternatives, strict=True)

@@ -7,6 +7,7 @@ import pytest
 from automl_admm.core.errors import GrammarError
 from automl_admm.core.structure.pipeline_space import all_modules
 from automl_admm.grammar import compile_text
+from automl_admm.grammar.text.matcher import parse
 from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.plugins.registry import Registry
 from tests.grammar.conftest import build
@@ -51,6 +52,34 @@ def test_a_table_without_these_columns_has_the_space_of_a_grammar_without_the_co
     pipelines = compile_text(CHOICE, "text", encoders, facts=frozenset()).pipelines
     assert pipelines.space == compile_text(cut, "text", encoders).pipelines.space
     assert pipelines.space.decisions == ()
+
+
+FIXED = '"{name}" "(" "{argument}" "=" "{value}" ")"'
+RIDGE = FIXED.format(name="ridge", argument="alpha", value=5)
+PCA = FIXED.format(name="pca", argument="whiten", value="true")
+
+
+@pytest.mark.parametrize(
+    ("rules", "labels"),
+    [
+        (f"start: pca (gone | {RIDGE}) | pca ridge", ("pca ridge", "pca ridge#2")),
+        (f"start: pca ridge | pca (gone | {RIDGE})", ("pca ridge", "pca ridge#2")),
+        (f"start: (gone | {PCA}) ridge | pca ridge", ("pca ridge", "pca ridge#2")),
+        ("start: pca (gone | ridge) | pca ridge | ridge", ("pca ridge", "ridge")),
+        (f"start: pca (gone | {RIDGE}) | (gone | pca) {RIDGE} | ridge", ("pca ridge", "ridge")),
+        ("start: (gone~0..1 | pca)? ridge", ("none", "pca")),
+    ],
+)
+def test_what_a_loss_makes_look_alike_stays_two_unless_it_is_the_same(components, rules, labels):
+    text = f"%import? components (gone)\n%import components (pca, ridge)\n{rules}\n"
+    pipelines = compile_text(text, "text", components).pipelines
+    choice = pipelines.space.decisions[0]
+    assert choice.alternatives == labels
+    for candidate in (pipelines.space.complete({choice.name: label}) for label in labels):
+        written = pipelines.text(
+            pipelines.space.candidate(candidate, pipelines.space.default_theta())
+        )
+        assert pipelines.text(parse(written, pipelines)) == written
 
 
 @pytest.mark.parametrize(
