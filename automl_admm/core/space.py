@@ -57,6 +57,8 @@ NUMBERS = (int, float, np.integer, np.floating)
 
 
 LARGEST_WHOLE = 2**53  # beyond it a float may be two whole numbers
+# Of the larger end of a range: a 0 within it comes back from its place so near to 0.
+NOTHING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +178,15 @@ class Parameter:
         """Return a number as it is evaluated and printed: six digits, in a narrow range more.
 
         A range of a tenth of its numbers needs one digit more, one of a hundredth two more; so each
-        range has ten thousand values or more.
+        range has ten thousand values or more. What the way to [0, 1] and back leaves of a 0 is 0.
 
         >>> Parameter("x", 0, 1).rounded(2 / 3), Parameter("x", 1e6, 1e6 + 1).rounded(1e6 + 2 / 3)
         (0.666667, 1000000.66667)
         """
-        width = self.high - self.low
-        narrowness = max(abs(self.low), abs(self.high)) / width if width > 0.0 else 1.0
+        width, largest = self.high - self.low, max(abs(self.low), abs(self.high))
+        if self.low < 0.0 < self.high and abs(number) < NOTHING * largest:
+            return 0.0
+        narrowness = largest / width if width > 0.0 else 1.0
         digits = DIGITS + math.floor(math.log10(max(narrowness, 1.0)))
         # Rounding may step outside the range.
         return min(max(float(f"{number:.{digits}g}"), self.low), self.high)

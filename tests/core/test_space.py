@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pytest
@@ -195,6 +196,22 @@ def test_only_what_is_active_is_in_a_selection_and_in_the_values() -> None:
 def test_a_condition_chains_up_through_inactive_parents() -> None:
     assert 0 not in SPACE.active(SPACE.complete({"model": "line"}))
     assert 0 in SPACE.active(SPACE.complete({"model": "tree"}))
+
+
+TENTHS = [tenth / 10 for tenth in range(1, 21)]
+
+
+def test_a_zero_within_a_range_is_zero_wherever_the_range_ends() -> None:
+    for low, high in product(TENTHS, TENTHS):
+        parameter = Parameter("x", -low, high, default=0.0)
+        assert parameter.value(parameter.default_unit()) == 0.0
+        assert parameter.value(parameter.to_unit(1e-9)) == pytest.approx(1e-9, rel=1e-5)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-1.0, 0.0), (1e-15, 1.0)])
+def test_a_small_number_stays_where_the_way_back_loses_nothing(low: float, high: float) -> None:
+    number = 1e-14 if low >= 0.0 else -1e-14
+    assert Parameter("x", low, high).rounded(number) == number
 
 
 def test_projecting_a_candidate_rounds_its_integers_only() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.messages import say_count
-from automl_admm.core.space import Candidate
+from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.runs.blackbox import PreparedBox
 from automl_admm.runs.study.journal import Journal
 from automl_admm.runs.study.points import is_point
@@ -99,7 +99,22 @@ def _misfit(box: PreparedBox, candidate: Candidate, text: str) -> str | None:
     if not is_point(box.problem.space, candidate):
         return f"is {text} in the store, which is no point of this space"
     here = box.text(candidate)
-    return None if here == text else _difference(json.loads(text), json.loads(here))
+    if here == text:
+        return None
+    stored = json.loads(text)
+    is_same = json.dumps(_with_zeros(stored, box.problem.space), sort_keys=True) == here
+    return None if is_same else _difference(stored, json.loads(here))
+
+
+def _with_zeros(stored: Mapping[str, Any], space: SearchSpace) -> dict[str, Any]:
+    """Return the values with 0 as it is written now: earlier versions wrote it as some 1e-17."""
+    ranges = {one.name: one for one in space.parameters if not one.is_integer}
+    return {
+        name: 0.0
+        if name in ranges and isinstance(value, float) and ranges[name].rounded(value) == 0.0
+        else value
+        for name, value in stored.items()
+    }
 
 
 def _difference(stored: Mapping[str, Any], here: Mapping[str, Any]) -> str:

@@ -66,8 +66,9 @@ class Trials:
 
     def take_up(self) -> None:
         """Read the log from the store; what a driver cut short has still to be evaluated."""
-        known = self.store.read()
-        ended = tuple(e for e in known if e.has_ended)
+        known, key = self.store.read(), self.box.problem.key
+        # Earlier versions gave some points, as one at 0, another key; a point has one.
+        ended = tuple(replace(e, key=key(e.candidate)) for e in known if e.has_ended)
         self.log = Logbook(self.store, Past(ended), self.box.problem.limits)
         self.leave([e.candidate for e in known if not e.has_ended])
 

@@ -241,6 +241,11 @@ def test_a_number_of_six_digits_reads_back(low, width, unit, log):
     assert written_value(parameter, parameter.value(unit)) == parameter.value(unit)
 
 
+@pytest.mark.parametrize(("low", "high"), [(-0.1, 0.7), (-0.3, 0.1), (-0.6, 0.2), (-1e6, 3.3)])
+def test_a_zero_reads_back_in_every_range_around_it(low: float, high: float):
+    assert written_value(Parameter("x", low, high), 0.0) == 0.0
+
+
 @given(low=st.integers(1, 1000), width=st.integers(0, 10**6), unit=st.floats(0.0, 1.0), log=...)
 def test_an_integer_reads_back(low: int, width: int, unit: float, log: bool):
     parameter = Parameter("x", low, low + width, kind="int", log=log)

@@ -1,4 +1,4 @@
-"""Folders in which an earlier version gave the number of a pending trial to another point."""
+"""Folders in which an earlier version gave numbers or values to points as we do not any more."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from automl_admm import Parameter, SearchSpace, Study
+from automl_admm.core import space as space_module
+from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.runs.study.journal import Ask, read_journal
 from automl_admm.store.sqlite.log import SqliteStore
@@ -82,3 +84,24 @@ def test_a_result_stays_with_its_point(change: Callable[[Folder], None], tmp_pat
             numbers = [result.number for result in one.results]
             assert len(set(numbers)) == len(numbers)
     assert {trial.key for trial in folder.trials} <= losses.keys()
+
+
+def test_a_point_at_zero_is_the_one_that_an_earlier_version_wrote_otherwise(tmp_path: Path) -> None:
+    around = SearchSpace(parameters=(Parameter("x", -0.1, 0.7, default=0.0),))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(space_module, "NOTHING", 0.0)
+        with Study(around, work_dir=tmp_path / "s", random_state=0) as one:
+            told = one.ask()
+            assert told is not None
+            assert 0.0 < told.values["x"] < 1e-16
+            one.tell(told, 1.0)
+            waiting = one.ask()
+            assert waiting is not None
+    with Study.load(tmp_path / "s") as one:
+        assert [(result.number, result.loss) for result in one.results] == [(1, 1.0)]
+        again = one.ask()
+        assert again is not None
+        assert again.values == waiting.values
+        one.tell(again, 2.0)
+        with pytest.raises(ConfigurationError, match="asked for or told before"):
+            one.enqueue({"x": 0.0})
