@@ -46,11 +46,12 @@ class _MistakeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A parameter with a fixed value, no longer searched."""
+    """A parameter with a fixed value, no longer searched; that of a choice has its label."""
 
     name: str
     value: Value
     when: Condition | None = None
+    label: str = ""
 
 
 # --- checks --------------------------------------------------------------------------------------
@@ -116,17 +117,15 @@ def arguments_of(
     """Return the searched and the fixed parameters of a component after a call.
 
     A parameter conditional on a choice follows its alternatives: it is left out with them, and is
-    unconditional if the choice is fixed to one of them.
+    active wherever the choice is if that is fixed to one of them.
     """
     given = {argument.name: argument.given for argument in arguments}
     searched: list[Declared] = []
     fixed: list[Constant] = []
-    choices: dict[str, Choice | Constant] = {}
+    met: dict[str, Declared | Constant | None] = {}
     for item in plugin.parameters:
         new = narrowed(item, given[item.name]) if item.name in given else item
-        if isinstance(new, Choice | Constant):
-            choices[new.name] = new
-        left = _still_possible(new, choices)
+        left = met[item.name] = _still_possible(new, met)
         if isinstance(left, Constant) and left.when is None:
             fixed.append(left)
         elif isinstance(left, Constant):
@@ -139,24 +138,25 @@ def arguments_of(
 
 
 def _still_possible(
-    item: Declared | Constant, choices: Mapping[str, Choice | Constant]
+    item: Declared | Constant, met: Mapping[str, Declared | Constant | None]
 ) -> Declared | Constant | None:
-    if item.when is None:
-        return item
+    """Return a parameter after what was done to the choice it hangs on; None if it is lost."""
     # Declared before what depends on it, so it has been met if it is the component's own.
-    parent = choices.get(item.when.decision)
-    if isinstance(parent, Constant):
-        return replace(item, when=None) if parent.value in item.when.alternatives else None
-    if parent is None:
+    if item.when is None or item.when.decision not in met:
         return item
-    kept = tuple(label for label in item.when.alternatives if label in parent.alternatives)
+    parent = met[item.when.decision]
+    if isinstance(parent, Constant):
+        # Active wherever its parent is, which may hang on a choice itself.
+        return replace(item, when=parent.when) if parent.label in item.when.alternatives else None
+    labels = parent.alternatives if isinstance(parent, Choice) else ()
+    kept = tuple(label for label in item.when.alternatives if label in labels)
     return replace(item, when=replace(item.when, alternatives=kept)) if kept else None
 
 
 def narrowed(item: Declared, given: Given) -> Declared | Constant:
     """The parameter as a call has it."""
     if given.kind is None:
-        return Constant(item.name, _values(item, given.texts)[0], item.when)
+        return _fixed(item, given.texts[0])
     if given.kind == CHOICE:
         return _chosen(item, given.texts)
     if given.kind not in RANGES:
@@ -179,6 +179,17 @@ def _known(item: Declared) -> dict[str, Value] | None:
 
 def _written(value: Value) -> str:
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def _labels(item: Choice) -> dict[str, str]:
+    """Return the labels of a choice by the texts of their values."""
+    return {_written(item.value(label)): label for label in item.alternatives}
+
+
+def _fixed(item: Declared, text: str) -> Constant:
+    (value,) = _values(item, (text,))
+    label = _labels(item)[text] if isinstance(item, Choice) else ""
+    return Constant(item.name, value, item.when, label)
 
 
 def _values(item: Declared, texts: tuple[str, ...]) -> list[Value]:
@@ -208,9 +219,9 @@ def _chosen(item: Declared, texts: tuple[str, ...]) -> Declared | Constant:
     values = _values(item, texts)
     _refuse_repeats(texts, texts if _known(item) else values)
     if len(values) == 1:
-        return Constant(item.name, values[0], item.when)
+        return _fixed(item, texts[0])
     if isinstance(item, Choice):
-        labels = {_written(item.value(label)): label for label in item.alternatives}
+        labels = _labels(item)
         kept = tuple(labels[text] for text in texts)
         return replace(item, alternatives=kept, values=tuple(values) if item.values else ())
     # Ordered levels stay ordered: a model of them learns from their neighbours.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from automl_admm.core.errors import ConfigurationError, GrammarError
-from automl_admm.core.space import Choice
+from automl_admm.core.space import Choice, Condition, Parameter
 from automl_admm.grammar import compile_text
 from automl_admm.grammar.text.matcher import parse
 from automl_admm.plugins.records import ComponentPlugin
@@ -99,6 +100,42 @@ def test_a_whole_number_is_not_taken_for_the_share_that_equals_it(texts):
 def test_what_hangs_on_a_choice_goes_where_its_alternative_went(components, call, text):
     pipelines = compiled(components, call, "svm")
     assert pipelines.text(default_start(pipelines.space)) == text
+
+
+NESTED = (
+    Choice("mode", ("off", "on"), values=(False, True)),
+    Choice("kind", ("a", "b", "c"), when=Condition("mode", ("on",))),
+    Parameter("x", 0, 1, default=0.5, when=Condition("kind", ("b",))),
+    Parameter("y", 0, 1, default=0.5, when=Condition("mode", ("on",))),
+)
+OFF, ON = "own(mode=false)", "own(mode=true, kind="
+
+
+@pytest.mark.parametrize(
+    ("arguments", "texts"),
+    [
+        ('"mode" "=" "true"', {ON + '"a", y=0.5)', ON + '"b", x=0.5, y=0.5)', ON + '"c", y=0.5)'}),
+        ('"mode" "=" choice{"true"} "," "kind" "=" "b"', {ON + '"b", x=0.5, y=0.5)'}),
+        ('"mode" "=" "false"', {OFF}),
+        ('"mode" "=" "false" "," "kind" "=" "b"', {OFF}),
+        ('"kind" "=" "b"', {OFF, ON + '"b", x=0.5, y=0.5)'}),
+        ('"kind" "=" "b" "," "x" "=" "1"', {OFF, ON + '"b", x=1.0, y=0.5)'}),
+        ('"kind" "=" choice{"c", "a"}', {OFF, ON + '"a", y=0.5)', ON + '"c", y=0.5)'}),
+        ('"kind" "=" "a"', {OFF, ON + '"a", y=0.5)'}),
+    ],
+)
+def test_what_hangs_on_a_fixed_choice_is_active_where_that_is(arguments, texts):
+    registry: Registry[ComponentPlugin] = Registry("component")
+    plugin = ComponentPlugin(
+        name="own", summary="a fake", role="estimator", factory=dict, parameters=NESTED
+    )
+    registry.add(plugin, "tests")
+    pipelines = compiled(registry, f'"own" "(" {arguments} ")"', "own")
+    space, rng = pipelines.space, np.random.default_rng(0)
+    drawn = [space.candidate(space.sample(rng), space.default_theta()) for _ in range(100)]
+    found = {pipelines.text(one) for one in drawn}
+    assert found == texts
+    assert {pipelines.text(parse(text, pipelines)) for text in found} == texts
 
 
 def test_an_override_holds_wherever_the_component_stands_but_not_against_a_call(components):
