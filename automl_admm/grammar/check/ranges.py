@@ -258,11 +258,16 @@ def _ranged(item: Parameter, kind: str, texts: tuple[str, ...]) -> Parameter:
     if default and not low <= default[0] <= high:
         message = f"the default {texts[2]} is not between {texts[0]} and {texts[1]}"
         raise _MistakeError(Code.BOUNDS, message)
-    # The component's own default stays if the narrower range has it.
-    own = item.default is not None and low <= item.default <= high
-    start = default[0] if default else item.default if own else None
+    start = default[0] if default else _own_default(item, low, high, whole=whole)
     number: Literal["int", "float"] = "int" if whole else "float"
     return Parameter(item.name, low, high, number, log=log, default=start, when=item.when)
+
+
+def _own_default(item: Parameter, low: float, high: float, *, whole: bool) -> float | None:
+    """Return the default of the component if it is a number of the narrower range."""
+    if item.default is None or (whole and item.default != round(item.default)):
+        return None
+    return item.default if low <= item.default <= high else None
 
 
 def _number(name: str, text: str, *, whole: bool) -> float:

@@ -37,6 +37,12 @@ def test_without_a_default_the_components_own_is_kept_where_it_lies_in_the_range
     assert parameter(components, outside, "forest").default is None
 
 
+def test_whole_numbers_leave_out_a_default_between_them(components):
+    call = '"pca" "(" "n_components" "=" int{"0", "3"} ")" ridge'
+    found = compiled(components, call, "pca, ridge").space.parameters[0]
+    assert (found.kind, found.default) == ("int", None)
+
+
 def test_numbers_to_choose_from_are_a_grid_that_starts_at_the_first(components):
     pipelines = compiled(components, '"ridge" "(" "alpha" "=" choice{"5", "0.1"} ")"')
     (found,) = pipelines.space.parameters
