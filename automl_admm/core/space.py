@@ -59,6 +59,8 @@ NUMBERS = (int, float, np.integer, np.floating)
 LARGEST_WHOLE = 2**53  # beyond it a float may be two whole numbers
 # Of the larger end of a range: a 0 within it comes back from its place so near to 0.
 NOTHING = 1e-12
+# Of the logarithms of a range: a narrower one is the same on both scales, to all digits shown.
+NARROW = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,13 @@ class Parameter:
         object.__setattr__(self, "values", plain_values(self.values))
         if problem := self._wrong_kind() or self._problem() or self._wrong_values():
             raise ConfigurationError(f"parameter '{self.name}': {problem}.")
+        if self.log and self.low < self.high and self._is_narrow():
+            object.__setattr__(self, "log", False)
+
+    def _is_narrow(self) -> bool:
+        """Return True if logarithms of neighbours in the range may be one float."""
+        low, high = math.log(self.low), math.log(self.high)
+        return high - low <= NARROW * max(abs(low), abs(high))
 
     def _wrong_kind(self) -> str | None:
         if not isinstance(self.kind, str) or self.kind not in KINDS:

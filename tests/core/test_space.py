@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from automl_admm.builtin.theta.box import Box
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.space import (
     Candidate,
@@ -196,6 +197,27 @@ def test_only_what_is_active_is_in_a_selection_and_in_the_values() -> None:
 def test_a_condition_chains_up_through_inactive_parents() -> None:
     assert 0 not in SPACE.active(SPACE.complete({"model": "line"}))
     assert 0 in SPACE.active(SPACE.complete({"model": "tree"}))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "kind"),
+    [
+        (999_999_999_999_998, 999_999_999_999_999, "int"),
+        (999_999_999_999_000, 999_999_999_999_999, "int"),
+        (1e5, 1.00000000000002e5, "float"),
+        (1e-100, 1.0000000000001e-100, "float"),
+        (1.0, 1.0000000000000002, "float"),
+        (5, 5, "int"),
+    ],
+)
+def test_a_narrow_range_with_a_log_scale_has_a_place_for_each_number(
+    low: float, high: float, kind: str
+) -> None:
+    parameter = Parameter("x", low, high, kind=kind, log=True)
+    for number in {low, min(low + 1, high), high}:
+        unit = parameter.to_unit(number)
+        assert parameter.value(unit) == number
+        assert Box.of([parameter]).to_unit(np.array([[number]]))[0, 0] == pytest.approx(unit)
 
 
 TENTHS = [tenth / 10 for tenth in range(1, 21)]
