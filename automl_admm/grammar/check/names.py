@@ -23,6 +23,7 @@ from automl_admm.grammar.tree import (
     START,
     TEMPLATES,
     UNION,
+    Aliased,
     Call,
     Choice,
     Grammar,
@@ -31,6 +32,7 @@ from automl_admm.grammar.tree import (
     Repetition,
     Template,
     Unsupported,
+    children,
     label,
     names_used,
     walk,
@@ -282,19 +284,31 @@ def _check_duplicates(grammar: Grammar) -> Iterator[Diagnostic]:
 
 
 def _repeated(parts: tuple[Node, ...], owner: str) -> Iterator[Diagnostic]:
-    seen: Counter[str] = Counter()
-    first: dict[str, Node] = {}
+    seen: Counter[tuple[str, ...]] = Counter()
+    first: dict[tuple[str, ...], Node] = {}
     for part in parts:
         # The labels of unsupported pieces say too little to call two of them the same.
         if any(isinstance(node, Unsupported) for node in walk(part)):
             continue
-        text = label(part)
+        # An imported rule may have the label of one of the user's.
+        text = (label(part), *_names_shown(part))
         seen[text] += 1
         if seen[text] == 2:  # once, however often it stands there
             help_ = _help_repeated(part, first[text], owner)
-            message = f"'{text}' stands twice in this {owner}"
+            message = f"'{text[0]}' stands twice in this {owner}"
             yield Diagnostic(Code.DUPLICATE, part.span, message, help_)
         first.setdefault(text, part)
+
+
+def _names_shown(part: Node) -> Iterator[str]:
+    """Return the whole names of what a label shows; behind an alias it shows nothing."""
+    if isinstance(part, Reference):
+        yield part.name
+    elif isinstance(part, Call):
+        yield part.component
+    elif not isinstance(part, Aliased):
+        for child in children(part):
+            yield from _names_shown(child)
 
 
 def _help_repeated(part: Node, first: Node, owner: str) -> str:

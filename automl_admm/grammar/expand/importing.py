@@ -6,7 +6,7 @@ grammar is looked up only in the registry, so a text can open no file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from automl_admm.core.errors import ConfigurationError, suggest
@@ -37,8 +37,8 @@ def include(
     grammar: Grammar, grammars: Registry[GrammarPlugin], around: tuple[str, ...] = ()
 ) -> tuple[Grammar, list[Diagnostic]]:
     """Return the grammar with all imported rules; `around` are the importing grammars."""
-    problems: list[Diagnostic] = []
-    for wanted in grammar.rule_imports:
+    problems = list(_imported_twice(grammar.rule_imports))
+    for wanted in _joined_by_grammar(grammar.rule_imports):
         plugin = _find(wanted, grammars)
         if plugin is None:
             names = [known.name.replace("-", "_") for known in grammars]
@@ -55,6 +55,26 @@ def include(
         problems.extend(_missing(wanted, source))
         grammar = _joined(grammar, wanted, source)
     return grammar, problems
+
+
+def _imported_twice(imports: Iterable[RuleImport]) -> Iterator[Diagnostic]:
+    seen: set[tuple[str, str]] = set()
+    for wanted in imports:
+        named = {(wanted.grammar, item.name): item for item in wanted.names}
+        for key, item in named.items():
+            if key in seen:
+                message = f"rule '{item.name}' is imported twice"
+                yield Diagnostic(Code.IMPORTED_TWICE, item.span, message, "Delete one of them.")
+        seen |= named.keys()
+
+
+def _joined_by_grammar(imports: Iterable[RuleImport]) -> Iterable[RuleImport]:
+    """Return one import of each grammar: what its rules share comes with them once."""
+    found: dict[str, RuleImport] = {}
+    for wanted in imports:
+        first = found.setdefault(wanted.grammar, replace(wanted, names=()))
+        found[wanted.grammar] = replace(first, names=(*first.names, *wanted.names))
+    return found.values()
 
 
 def _find(wanted: RuleImport, grammars: Registry[GrammarPlugin]) -> GrammarPlugin | None:

@@ -24,6 +24,7 @@ TEXTS = {
     "syntax": "start ridge",
     "ring": "%import circle (start)\n",
     "circle": "%import ring (start)\n",
+    "held": "%import components (pca, select, ridge)\nstart: a ridge\na: c?\nc: pca | select\n",
     "boosted": "%import? components (lightgbm)\n%import components (ridge)\n"
     "start: model\nmodel: lightgbm | ridge\n",
 }
@@ -60,6 +61,37 @@ def test_what_an_imported_rule_needs_comes_with_it_and_clashes_with_nothing(comp
         "scaler": ("scale", "none"),
         "reducer": ("pca", "select"),
         "reducer#2": ("scale", "none"),
+    }
+
+
+@pytest.mark.parametrize("imports", ["(prepare)|(model, start)", "(start)|(prepare)|(model)"])
+@pytest.mark.parametrize("changes", ["", "%extend model: scale ridge\n"])
+def test_two_imports_of_a_grammar_are_as_one(components, grammars, imports, changes):
+    rest = f"%import components (scale, ridge)\n{changes}" if changes else ""
+    several = "".join(f"%import base {names}\n" for names in imports.split("|"))
+    one = "%import base (start, prepare, model)\n"
+    assert compiled(several + rest, components, grammars) == compiled(
+        one + rest, components, grammars
+    )
+
+
+def test_a_rule_that_is_imported_twice_is_told_where_it_stands_again(components, grammars):
+    text = "%import base (model)\n%import base (scaler, model)\nstart: scaler model\n"
+    with pytest.raises(GrammarError, match=r"mine:2:23: .*'model' is imported twice"):
+        compiled(text, components, grammars)
+
+
+def test_a_rule_is_told_from_an_imported_one_of_its_name(components, grammars):
+    text = (
+        "%import components (scale, ridge)\n%import held (a)\n"
+        "%extend a: c\nstart: a ridge\nc: scale?\n"
+    )
+    pipelines = compiled(text, components, grammars)
+    found = {item.name: item.alternatives for item in pipelines.space.decisions}
+    assert found == {
+        "a": ("c", "none", "c#2"),
+        "a.c": ("pca", "select"),
+        "a.c#2": ("scale", "none"),
     }
 
 
