@@ -16,6 +16,7 @@ from automl_admm.grammar.text.parser import Argument, TextCode, TextError, Writt
 from automl_admm.grammar.tree import Span
 
 NEIGHBOURS = 8  # floats to either side of the computed place
+LONGEST_SHOWN = 60  # characters of a value in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +143,14 @@ def _real_unit(number: float, parameter: Parameter) -> float:
 
 
 def _no_such_value(argument: Argument, values: Iterable[Value]) -> TextError:
-    message = f"'{argument.name}' cannot be {json.dumps(argument.value)}"
+    message = f"'{argument.name}' cannot be {_shown(argument.value)}"
     help_ = suggest(_plain(argument.value), map(_plain, values))
     return _error(TextCode.VALUE, argument.value_span, message, help_)
+
+
+def _shown(value: Value) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 def _plain(value: Value) -> str:
@@ -153,7 +159,7 @@ def _plain(value: Value) -> str:
 
 def _outside(argument: Argument, parameter: Parameter) -> TextError:
     kind = "a whole number" if parameter.is_integer else "a number"
-    message = f"'{argument.name}' cannot be {json.dumps(argument.value)}"
+    message = f"'{argument.name}' cannot be {_shown(argument.value)}"
     help_ = f"It is {kind} from {parameter.low:.12g} to {parameter.high:.12g}."
     return _error(TextCode.VALUE, argument.value_span, message, help_)
 

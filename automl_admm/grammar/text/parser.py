@@ -1,12 +1,14 @@
 """The syntax of pipelines written as text: `impute() pca(n_components=3)`.
 
-A text is a row of steps, `name(argument=value, …)` with values as in JSON, and of branches,
-`name{row, row}`; `none` is the empty row. Any other text raises `TextError`, with its place.
+A text is a row of steps, `name(argument=value, …)` with values as in JSON, NaN and Infinity among
+them, and of branches, `name{row, row}`; `none` is the empty row. Any other text raises `TextError`,
+with its place.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,12 +20,19 @@ from automl_admm.grammar.tree import NONE, Span
 
 MAX_CHARACTERS = 64_000
 MAX_NESTING = 60  # as deep as a grammar may be nested
-WORDS: dict[str, Value] = {"true": True, "false": False, "null": None}
+# NaN and Infinity are no JSON, but Python's JSON writes and reads them.
+WORDS: dict[str, Value] = {
+    "true": True,
+    "false": False,
+    "null": None,
+    "NaN": math.nan,
+    "Infinity": math.inf,
+}
 # Every character is some token, the last kind included: so each mistake has a place.
 TOKEN = re.compile(
     r"""\s*(?:
         (?P<name>[^\W\d]\w*)
-      | (?P<number>-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)
+      | (?P<number>-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|-Infinity\b)
       | (?P<string>"(?:[^"\\\n]|\\.)*")
       | (?P<sign>[(){},=])
       | (?P<end>$)
@@ -31,7 +40,7 @@ TOKEN = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
-MOST_DIGITS = 18  # below 2⁶³
+MOST_DIGITS = 640  # of what Python reads and writes whatever its settings
 
 
 class TextCode(StrEnum):
@@ -240,7 +249,7 @@ def _value(token: _Token) -> Value:
 
 
 def _number(text: str) -> float | int:
-    """Read a whole number; one too long for Python becomes its size."""
+    """Read a number; a whole one too long for Python becomes its size."""
     is_whole = re.fullmatch(r"-?\d+", text) is not None
     return int(text) if is_whole and len(text) <= MOST_DIGITS else float(text)
 

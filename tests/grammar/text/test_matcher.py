@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -265,6 +266,25 @@ def test_a_choice_of_values_is_read_by_value():
     pipelines = PipelineSpace(SearchSpace((item,)), Module("m", (("x", "x"),)))
     for label, text in [("nothing", "null"), ("one", "1"), ("all", "1.0"), ("yes", "true")]:
         assert parse(f"m(x={text})", pipelines).selection.get("x") == label
+
+
+ODD = (math.nan, math.inf, -math.inf, 2**63, 2**63 + 1, -(2**70), 10**600, 1e300, "Infinity", None)
+
+
+def test_every_value_that_is_printed_reads_back():
+    item = Choice("x", tuple(map(repr, ODD)), values=ODD)
+    pipelines = PipelineSpace(SearchSpace((item,)), Module("m", (("x", "x"),)))
+    for label in item.alternatives:
+        candidate = pipelines.space.candidate(pipelines.space.complete({"x": label}), np.zeros(0))
+        assert parse(pipelines.text(candidate), pipelines) == candidate
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "9" * 600, "-" + "9" * 600])
+def test_what_is_in_no_range_is_told_in_a_short_line(value):
+    pipelines = PipelineSpace(SearchSpace((), (Parameter("x", 0, 1),)), Module("m", (("x", "x"),)))
+    with pytest.raises(ConfigurationError, match=f"'x' cannot be {value[:20]}") as caught:
+        parse(f"m(x={value})", pipelines)
+    assert len(caught.value.message.split("\n")[0]) < 120
 
 
 def written_value(parameter: Parameter, value: object) -> object:
