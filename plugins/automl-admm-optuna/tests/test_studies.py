@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import optuna
 import pytest
 from automl_admm_optuna import export_study, exporters
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
-from optuna.trial import TrialState
+from optuna.trial import TrialState, create_trial
 
-from automl_admm.plugin_api import Choice, ConfigurationError, Parameter, SavedRun, SearchSpace
+from automl_admm.plugin_api import (
+    Choice,
+    ConfigurationError,
+    Evaluation,
+    Limit,
+    Parameter,
+    SavedRun,
+    SearchSpace,
+)
 from automl_admm.testing.saved_runs import BEST, EVALUATIONS, SPACE, sample_run
 
 
@@ -73,6 +82,53 @@ def test_a_run_that_goes_on_is_brought_up_to_date(tmp_path: Path, storage: str) 
     assert "0 new trials" in write(sample_run(tmp_path / "credit-1"), storage)
     study = optuna.load_study(study_name="credit-1", storage=storage)
     assert [one.user_attrs["number"] for one in study.trials] == [1, 2, 3, 4, 5, 6, 7]
+
+
+GROWN = SearchSpace(
+    (Choice("model", ("tree", "line", "net")), *SPACE.decisions[1:]), SPACE.parameters
+)
+
+
+def gone_on(folder: Path, *log: Evaluation, **changes: Any) -> SavedRun:
+    """Return the run as a later session left it, with other evaluations or facts of the run."""
+    run = sample_run(folder, log or EVALUATIONS)
+    return replace(run, info=replace(run.info, **changes))
+
+
+@pytest.mark.parametrize(
+    ("log", "changes"),
+    [
+        ([replace(one, loss=one.loss / 2) for one in EVALUATIONS], {}),
+        ([replace(EVALUATIONS[0], key="another")], {}),
+        (EVALUATIONS[:2], {}),
+        (EVALUATIONS, {"limits": (Limit("latency_us", 20.0), Limit("recall", 0.5, at_least=True))}),
+        (EVALUATIONS, {"space": GROWN}),
+        (EVALUATIONS, {"best_score": None, "loss_name": "log_loss"}),
+    ],
+    ids=["other rows", "reused number", "fewer", "other limits", "other grammar", "other metric"],
+)
+def test_a_study_is_written_anew_where_the_run_went_on_otherwise(
+    tmp_path: Path, storage: str, log: list[Evaluation], changes: dict[str, Any]
+) -> None:
+    write(sample_run(tmp_path / "credit-1"), storage)
+    later = gone_on(tmp_path / "credit-1", *log, **changes)
+    assert "written anew" in write(later, storage)
+    found = optuna.load_study(study_name="credit-1", storage=storage)
+    expected = export_study(later, None)
+    told = [(one.number, one.params, one.value, one.constraints) for one in found.trials]
+    assert told == [(one.number, one.params, one.value, one.constraints) for one in expected.trials]
+    assert (found.direction, found.metric_names) == (expected.direction, expected.metric_names)
+    assert "0 new trials" in write(later, storage)
+
+
+def test_trials_of_a_user_stay(tmp_path: Path, storage: str) -> None:
+    write(sample_run(tmp_path / "credit-1"), storage)
+    study = optuna.load_study(study_name="credit-1", storage=storage)
+    study.add_trial(create_trial(value=0.5))
+    assert "0 new trials" in write(sample_run(tmp_path / "credit-1"), storage)
+    with pytest.raises(ConfigurationError, match="others that are not from it"):
+        write(gone_on(tmp_path / "credit-1", space=GROWN), storage)
+    assert len(study.get_trials()) == len(EVALUATIONS) + 1
 
 
 def test_a_study_of_another_run_is_left_alone(tmp_path: Path, storage: str) -> None:

@@ -14,6 +14,7 @@ from optuna.distributions import (
     FloatDistribution,
     IntDistribution,
 )
+from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from automl_admm.plugin_api import (
@@ -35,58 +36,124 @@ Distributions = Mapping[str, BaseDistribution]
 
 def write_study(run: SavedRun, storage: str) -> str:
     """Write a run as a study of a storage, and return a line about it."""
-    study, count = export_study(run, storage)
+    study, count, is_anew = _write(run, storage)
     trials = "1 new trial" if count == 1 else f"{count} new trials"
-    return f"{storage}: {trials} in the study '{study.study_name}'"
+    why = ", written anew: its trials were no longer those of the run" if is_anew else ""
+    return f"{storage}: {trials} in the study '{study.study_name}'{why}"
 
 
 def export_study(run: SavedRun, storage: Any) -> tuple[optuna.Study, int]:
     """Return the study of a run in a storage, and the number of trials that are new in it.
 
-    The study has the name of the run's folder. If it is there already, it is brought up to date.
+    The study has the name of the run's folder. If it is there already, it is brought up to date. It
+    is written anew where a trial is not in the log as it stands, as after another table or grammar.
     """
+    study, count, _ = _write(run, storage)
+    return study, count
+
+
+def _write(run: SavedRun, storage: Any) -> tuple[optuna.Study, int, bool]:
+    """Return the study, the number of its new trials, and True if it was written anew."""
     with quiet():
-        study = _open(run, storage)
-        known = {(one.user_attrs["key"], one.user_attrs["status"]) for one in study.get_trials()}
-        new = [one for one in run.log if (one.key, one.ending) not in known]
-        places = _distributions(run.info.space)
-        study.add_trials([_trial(run, one, places, begun) for one, begun in _timed(run, new)])
-    return study, len(new)
+        study, places = _open(run, storage), _distributions(run.info.space)
+        trials = [_trial(run, one, places, begun) for one, begun in _timed(run)]
+        written = {one.user_attrs["number"]: one for one in _ours(study)}
+        is_anew = _is_stale(study, run, written, trials)
+        if is_anew:
+            study, written = _begin_anew(study, run, storage), {}
+        _describe(study, run)
+        new = [one for one in trials if one.user_attrs["number"] not in written]
+        study.add_trials(new)
+    return study, len(new), is_anew
 
 
 def _open(run: SavedRun, storage: Any) -> optuna.Study:
     """Open the study of a run; raise if that name is another's."""
-    folder = run.info.folder
     study = optuna.create_study(
-        storage=storage,
-        study_name=run.info.title if folder is None else folder.resolve().name,
-        direction="minimize" if run.info.best_score is None else "maximize",
-        load_if_exists=True,
+        storage=storage, study_name=_name(run), direction=_direction(run), load_if_exists=True
     )
-    mark = str(run.content.get("sessions", [{}])[0].get("begun", ""))
-    if study.get_trials() and study.user_attrs.get("begun") != mark:
+    if study.get_trials() and study.user_attrs.get("begun") != _begun(run):
         raise ConfigurationError(
             f"the study '{study.study_name}' in {storage} is of another run.",
             hint="Name another storage, or rename the folder of the run.",
         )
-    study.set_metric_names([run.info.loss_name])
-    for name, value in (("begun", mark), ("data", run.info.title), ("state", str(run.state))):
-        study.set_user_attr(name, value)
     return study
 
 
-def _timed(run: SavedRun, some: Iterable[Evaluation]) -> Iterator[tuple[Evaluation, datetime]]:
+def _describe(study: optuna.Study, run: SavedRun) -> None:
+    study.set_metric_names([run.info.loss_name])
+    about = {"begun": _begun(run), "data": run.info.title, "state": str(run.state)}
+    for name, value in about.items():
+        study.set_user_attr(name, value)
+
+
+def _begun(run: SavedRun) -> str:
+    return str(run.content.get("sessions", [{}])[0].get("begun", ""))
+
+
+def _name(run: SavedRun) -> str:
+    return run.info.title if run.info.folder is None else run.info.folder.resolve().name
+
+
+def _direction(run: SavedRun) -> StudyDirection:
+    is_loss = run.info.best_score is None
+    return StudyDirection.MINIMIZE if is_loss else StudyDirection.MAXIMIZE
+
+
+def _ours(study: optuna.Study) -> list[FrozenTrial]:
+    """Return the trials of the run: a user may have searched on in the study."""
+    return [one for one in study.get_trials() if {"number", "key"} <= {*one.user_attrs}]
+
+
+def _is_stale(
+    study: optuna.Study,
+    run: SavedRun,
+    written: Mapping[int, FrozenTrial],
+    trials: Iterable[FrozenTrial],
+) -> bool:
+    """Return True if a trial that is there is not in the log as it stands.
+
+    A session may measure again on other rows, with another grammar or metric or within other
+    limits, and gives the number of a killed evaluation to another one.
+    """
+    if study.direction is not _direction(run):
+        return True
+    by_number = {one.user_attrs["number"]: one for one in trials}
+    return len(written) < len(_ours(study)) or any(
+        number not in by_number or _told(one) != _told(by_number[number])
+        for number, one in written.items()
+    )
+
+
+def _told(trial: FrozenTrial) -> tuple[object, ...]:
+    """Return what must be as in the log; the key tells the values of the parameters."""
+    facts = (trial.user_attrs["key"], trial.user_attrs["status"])
+    value = None if trial.value is None else repr(trial.value)  # NaN, too, is itself
+    return *facts, trial.state, value, trial.constraints, trial.distributions
+
+
+def _begin_anew(study: optuna.Study, run: SavedRun, storage: Any) -> optuna.Study:
+    """Return an empty study in the place of this one; raise if it has trials of anybody else."""
+    if len(_ours(study)) < len(study.get_trials()):
+        raise ConfigurationError(
+            f"the study '{study.study_name}' in {storage} has trials that are no longer those of "
+            "the run, and others that are not from it.",
+            hint="Name another storage.",
+        )
+    optuna.delete_study(study_name=study.study_name, storage=storage)
+    return _open(run, storage)
+
+
+def _timed(run: SavedRun) -> Iterator[tuple[Evaluation, datetime]]:
     """Yield evaluations with the moments at which they began.
 
     Logs of older versions tell how long each took, and not when: theirs are laid end to end.
     """
     said = run.content.get("sessions", [{}])[0].get("begun")
     clock = datetime.now().timestamp() if said is None else datetime.fromisoformat(said).timestamp()
-    wanted = {one.number for one in some}
     for one in run.log:
         begun = clock if one.ended is None else one.ended - one.seconds
-        if one.number in wanted:
-            yield one, datetime.fromtimestamp(begun)  # Optuna's moments are local ones
+        yield one, datetime.fromtimestamp(begun)  # Optuna's moments are local ones
         clock += one.seconds
 
 
