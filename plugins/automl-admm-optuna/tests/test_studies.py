@@ -34,6 +34,17 @@ def write(run: SavedRun, storage: str) -> str:
     return exporter.write(run, storage)
 
 
+GROWN = SearchSpace(
+    (Choice("model", ("tree", "line", "net")), *SPACE.decisions[1:]), SPACE.parameters
+)
+
+
+def gone_on(folder: Path, *log: Evaluation, **changes: Any) -> SavedRun:
+    """Return the run as a later session left it, with other evaluations or facts of the run."""
+    run = sample_run(folder, log or EVALUATIONS)
+    return replace(run, info=replace(run.info, **changes))
+
+
 def test_the_best_trial_is_the_best_of_the_run(tmp_path: Path, storage: str) -> None:
     said = write(sample_run(tmp_path / "credit-1"), storage)
     assert said == f"{storage}: 7 new trials in the study 'credit-1'"
@@ -75,6 +86,29 @@ def test_constraints_say_how_far_outside_each_limit_a_trial_is(
     assert trials[6].constraints["recall >= 0.5"] == float("inf")
 
 
+@pytest.mark.parametrize("at_least", [False, True], ids=["at most", "at least"])
+def test_what_is_within_a_limit_but_for_rounding_is_feasible(at_least: bool) -> None:
+    limit = Limit("abstain", 0.3 + 5e-17 if at_least else 0.3, at_least=at_least)
+    value = 0.3 if at_least else 0.1 + 0.2
+    log = (replace(BEST, number=1, constraints=(value,)), replace(BEST, number=2, loss=0.4))
+    log = (log[0], replace(log[1], key="worse", constraints=(limit.bound,)))
+    study = export_study(gone_on(Path("rounded"), *log, limits=(limit,)), None)
+    assert value != limit.bound
+    assert study.best_trial.user_attrs["number"] == 1
+    assert study.trials[0].constraints[str(limit)] <= 0.0
+
+
+def test_a_limit_with_the_name_of_a_fact_overwrites_none(storage: str) -> None:
+    limits = tuple(Limit(name, 9.0) for name in ("seconds", "number", "status", "key"))
+    measured = replace(BEST, constraints=(2.5, 7.0, 1.0, 1.0))
+    run = gone_on(Path("named"), measured, limits=limits)
+    write(run, storage)
+    (trial,) = optuna.load_study(study_name="named", storage=storage).trials
+    told = [trial.user_attrs[limit.name] for limit in limits]
+    assert told == [BEST.seconds, BEST.number, "success", BEST.key]
+    assert "0 new trials" in write(run, storage)
+
+
 def test_a_run_that_goes_on_is_brought_up_to_date(tmp_path: Path, storage: str) -> None:
     running = sample_run(tmp_path / "credit-1", EVALUATIONS[:2])
     assert "2 new trials" in write(running, storage)
@@ -82,17 +116,6 @@ def test_a_run_that_goes_on_is_brought_up_to_date(tmp_path: Path, storage: str) 
     assert "0 new trials" in write(sample_run(tmp_path / "credit-1"), storage)
     study = optuna.load_study(study_name="credit-1", storage=storage)
     assert [one.user_attrs["number"] for one in study.trials] == [1, 2, 3, 4, 5, 6, 7]
-
-
-GROWN = SearchSpace(
-    (Choice("model", ("tree", "line", "net")), *SPACE.decisions[1:]), SPACE.parameters
-)
-
-
-def gone_on(folder: Path, *log: Evaluation, **changes: Any) -> SavedRun:
-    """Return the run as a later session left it, with other evaluations or facts of the run."""
-    run = sample_run(folder, log or EVALUATIONS)
-    return replace(run, info=replace(run.info, **changes))
 
 
 @pytest.mark.parametrize(

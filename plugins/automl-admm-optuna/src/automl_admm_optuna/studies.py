@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,6 +22,7 @@ from automl_admm.plugin_api import (
     Choice,
     ConfigurationError,
     Evaluation,
+    Limit,
     Order,
     Parameter,
     SavedRun,
@@ -196,25 +198,28 @@ def _constraints(run: SavedRun, evaluation: Evaluation) -> dict[str, float] | No
     """Return how far a success is outside each limit: above 0 is outside, as Optuna reads it."""
     if evaluation.status is not Status.SUCCESS:
         return None
-    limits = run.info.limits
-    excess = {
-        str(limit): limit.turned(value) - limit.turned(limit.bound)
-        for limit, value in zip(limits, evaluation.constraints, strict=True)
-    }
-    # No number is within no limit, and Optuna takes none that is no number.
-    told = {name: value if value == value else float("inf") for name, value in excess.items()}  # noqa: PLR0124
+    pairs = zip(run.info.limits, evaluation.constraints, strict=True)
+    told = {str(limit): _distance(limit, value) for limit, value in pairs}
     return told | {ONE_CLASS: 0.0 if evaluation.one_class is None else 1.0}
+
+
+def _distance(limit: Limit, value: float) -> float:
+    """Return how far a value is outside of a limit; at most 0 where it holds, but for rounding."""
+    if math.isnan(value):  # within no limit, and Optuna takes none that is no number
+        return math.inf
+    return limit.excess(value) or min(0.0, limit.turned(value) - limit.turned(limit.bound))
 
 
 def _facts(run: SavedRun, evaluation: Evaluation) -> dict[str, Any]:
     values = zip(run.info.limits, evaluation.constraints, strict=False)
     facts = {
+        # First: one may have the name of a fact of ours.
+        **{limit.name: value for limit, value in values},
         "number": evaluation.number,
         "pipeline": evaluation.text,
         "status": evaluation.ending,
         "seconds": evaluation.seconds,
         "share of the rows": evaluation.candidate.fidelity,
-        **{limit.name: value for limit, value in values},
         "message": evaluation.message,
         "key": evaluation.key,
     }
