@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from numbers import Real
 
@@ -23,6 +23,7 @@ class Limit:
 
     `extreme` is the best possible g, if known: a latency is never below 0, a recall never above 1.
     It bounds the slack u. A `confidence` is that of its certificate, None is that of the run.
+    `has_six_digits` is for the texts in files of earlier versions, which rounded the bound.
 
     >>> Limit("size_mb", 5.0).holds(4.0)
     True
@@ -33,16 +34,17 @@ class Limit:
     at_least: bool = False
     extreme: float | None = None
     confidence: float | None = None
+    has_six_digits: bool = field(default=False, repr=False, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             said = say_value(self.name)
             raise ConfigurationError(f"the name of a limit must be a text, not {said}.")
         # Of NumPy's small floats the differences overflow; a Decimal has none with a float.
-        for field in ("bound", "extreme", "confidence"):
-            given = getattr(self, field)
-            if given is not None or field == "bound":
-                object.__setattr__(self, field, _as_float(f"the {field} of '{self.name}'", given))
+        for name in ("bound", "extreme", "confidence"):
+            given = getattr(self, name)
+            if given is not None or name == "bound":
+                object.__setattr__(self, name, _as_float(f"the {name} of '{self.name}'", given))
         if not math.isfinite(self.bound):
             raise ConfigurationError(f"the limit '{self}' needs a finite number.")
         # The bound lies beyond anything possible.
@@ -90,8 +92,16 @@ class Limit:
         # A comparison with NaN is False.
         return 0.0 if beyond <= LAST_DIGITS * abs(self.bound) else beyond
 
+    @property
+    def _said_bound(self) -> str:
+        """Return the bound with all digits that count: rounded it would be another limit."""
+        short = f"{self.bound:g}"
+        # 0.7 / 100 is 0.007 but for its last digit.
+        is_read_again = math.isclose(float(short), self.bound, rel_tol=LAST_DIGITS)
+        return short if is_read_again or self.has_six_digits else f"{self.bound:.15g}"
+
     def __str__(self) -> str:
-        said = f"{self.name} {'>=' if self.at_least else '<='} {self.bound:g}"
+        said = f"{self.name} {'>=' if self.at_least else '<='} {self._said_bound}"
         return said if self.confidence is None else f"{said} @ {self.confidence:.12g}"
 
 

@@ -23,7 +23,7 @@ from automl_admm.runs.saved.own_certificate import (
 )
 from automl_admm.runs.session.model_run import of_other_session, refuse_mixed, say_earlier
 from automl_admm.runs.session.run_log import Log, read_log
-from automl_admm.runs.session.written_limits import read_moved
+from automl_admm.runs.session.written_limits import named_as, read_moved
 from automl_admm.runs.standings import Standing
 from automl_admm.store.files import StoreFiles
 from automl_admm.store.json_content import read_file
@@ -92,8 +92,9 @@ class RunView:
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """The limits, in the order of their values."""
-        return self.log.limits
+        """The limits, in the order of their values, named as in the files of the model."""
+        texts = (self.manifest or {}).get("constraints") or ()
+        return tuple(named_as(limit, texts) for limit in self.log.limits)
 
     @property
     def evaluations(self) -> tuple[Evaluation, ...]:

@@ -53,6 +53,24 @@ def test_limits_that_can_never_hold_are_refused(limit: dict, says: str) -> None:
         Limit("g", **limit)
 
 
+@pytest.mark.parametrize(
+    ("bound", "said"),
+    [
+        (719427.84, "719427.84"),
+        (1234574.0, "1234574"),
+        (0.12345678901234, "0.12345678901234"),
+        (1e9, "1e+09"),
+        (0.7 / 100, "0.007"),
+        (-3.0, "-3"),
+    ],
+)
+def test_a_bound_is_told_with_all_its_digits(bound: float, said: str) -> None:
+    limit = Limit("mae", bound)
+    assert str(limit) == f"mae <= {said}"
+    assert Limit("mae", float(said)).holds(bound)
+    assert limit.holds(float(said))
+
+
 def test_a_confidence_is_told_with_all_its_digits() -> None:
     assert str(Limit("g", 1.0, confidence=0.99999999)) == "g <= 1 @ 0.99999999"
 

@@ -27,6 +27,7 @@ from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.session.model_run import of_other_session
 from automl_admm.runs.session.run_json import describe_run
 from automl_admm.runs.session.session import Session
+from automl_admm.runs.session.written_limits import named_as
 from automl_admm.store.file_schemas import OF_RUN
 
 
@@ -112,7 +113,8 @@ def _model_in(session: Session) -> Refit | None:
         manifest = folder.read(folder.model_manifest)
     except StoreError:
         return None
-    limits = [str(constraint.limit) for constraint in prepared.constraints]
+    said = list(manifest.get("constraints", ()))
+    limits = [str(named_as(constraint.limit, said)) for constraint in prepared.constraints]
     ensemble = _ensemble_of(manifest, session.past.evaluations)
     evaluation = _evaluation_of(manifest, session.past.evaluations)
     of_folds = read_of_folds(manifest)
@@ -121,7 +123,7 @@ def _model_in(session: Session) -> Refit | None:
     elif evaluation is not None:
         evaluation = replace(evaluation, constraints=_values(manifest))
     is_whole = hashlib.sha256(folder.model.read_bytes()).hexdigest() == manifest.get("sha256")
-    if evaluation is None or not is_whole or list(manifest.get("constraints", ())) != limits:
+    if evaluation is None or not is_whole or said != limits:
         return None
     if OF_RUN in manifest and of_other_session(manifest, describe_run(prepared)):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.runs.gone_plugins import telling_gone_plugins
 from automl_admm.runs.prepare.assembly import resolve_constraints
 from automl_admm.runs.saved.label_numbers import number_labels
-from automl_admm.runs.session.written_limits import limit_as_text, with_its_groups
+from automl_admm.runs.session.written_limits import limit_as_text, named_as, with_its_groups
 from automl_admm.store.file_schemas import OF_RUN
 from automl_admm.store.json_content import RESTORE
 from automl_admm.store.run_folder import RunFolder
@@ -148,11 +148,12 @@ class RunRows:
             cost=self.settings.get("cost"),
             column_cost=self.settings.get("column_cost"),
         )
-        items = self.settings["limits"]
+        items, texts = self.settings["limits"], self.manifest.get("constraints") or ()
         with telling_gone_plugins(self.content):
             found = resolve_constraints(config, load_plugins(quietly=True))
         try:
-            return tuple(map(with_its_groups, found, items))
+            grouped = map(with_its_groups, found, items)
+            return tuple(replace(one, limit=named_as(one.limit, texts)) for one in grouped)
         except ValueError as problem:
             told_by = (
                 self.folder.model_manifest if OF_RUN in self.manifest else self.folder.settings

@@ -11,7 +11,7 @@ from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
 from automl_admm.runs.session.begun_change import refuse_half_changed
-from automl_admm.runs.session.written_limits import read_limit
+from automl_admm.runs.session.written_limits import named_as, read_limit
 from automl_admm.store.file_schemas import RUN_ID
 from automl_admm.store.json_content import RESTORE
 from automl_admm.store.run_folder import RunFolder
@@ -48,7 +48,8 @@ def is_for_limits(manifest: Mapping[str, Any], limits: Sequence[Limit]) -> bool:
     Folders of older versions do not tell, and neither do models that no limit was measured on.
     """
     chosen = list(manifest.get("constraints") or ())
-    return RUN_ID not in manifest or not chosen or chosen == [str(limit) for limit in limits]
+    asked = [str(named_as(limit, chosen)) for limit in limits]
+    return RUN_ID not in manifest or not chosen or chosen == asked
 
 
 def check_limits(

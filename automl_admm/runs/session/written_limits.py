@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -57,6 +57,16 @@ def read_limit(item: Mapping[str, Any]) -> Limit:
     """Return the limit of an item; older versions had no confidences."""
     bound, confidence = float(item["bound"]), item.get("confidence")
     return Limit(item["name"], bound, item["at_least"], confidence=confidence)
+
+
+def named_as(limit: Limit, texts: Container[str]) -> Limit:
+    """Return a limit named as among the texts of a file; earlier versions wrote six digits.
+
+    >>> str(named_as(Limit("mae", 1234574.0), ["mae <= 1.23457e+06"]))
+    'mae <= 1.23457e+06'
+    """
+    short = replace(limit, has_six_digits=True)
+    return short if str(limit) not in texts and str(short) in texts else limit
 
 
 def read_moved(items: Sequence[Mapping[str, Any]]) -> frozenset[str]:

@@ -186,6 +186,17 @@ def test_each_change_is_told(now: dict[str, Any], line: str, space: bool, void: 
     assert "fit anew with another work_dir" in str(told)
 
 
+def test_a_limit_changed_in_its_seventh_digit_is_a_change() -> None:
+    before, now = (
+        changed("settings", limits=[{"name": "mae", "bound": bound, "at_least": False}])
+        for bound in (719427.84, 719427.80)
+    )
+    found = find_changes(before, now)
+    assert found.lines == ("limits: mae <= 719427.84 → mae <= 719427.8",)
+    assert found.bounds
+    assert not find_changes(before, copy.deepcopy(before)).lines
+
+
 def space_of(tmp_path: Path, text: str) -> PipelineSpace:
     path = tmp_path / "mine.lark"
     path.write_text(text, encoding="utf-8")

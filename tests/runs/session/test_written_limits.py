@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 
+from automl_admm.core.limits import Limit
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.assembly import resolve_constraints
-from automl_admm.runs.session.written_limits import with_its_groups, write_limit
+from automl_admm.runs.session.run_log import is_for_limits
+from automl_admm.runs.session.written_limits import named_as, with_its_groups, write_limit
+from automl_admm.store.file_schemas import RUN_ID
 
 ROWS = pd.DataFrame({"site": [48.137154, 48.137158]})
 
@@ -17,6 +20,17 @@ def limit() -> Constraint:
     config = RunConfig(constraints=("fpr_gap[site] <= 0.1",))
     (found,) = resolve_constraints(config, load_plugins(quietly=True))
     return found
+
+
+def test_limits_have_the_texts_of_the_version_that_wrote_a_model() -> None:
+    long, short = Limit("mae", 719427.84, confidence=0.99), Limit("mae", 2.0)
+    for earlier in (["mae <= 719428 @ 0.99", "mae <= 2"], ["mae <= 719427.84 @ 0.99", "mae <= 2"]):
+        assert [str(named_as(one, earlier)) for one in (long, short)] == earlier
+        assert is_for_limits(
+            {RUN_ID: "a", "constraints": dict.fromkeys(earlier, 1.0)}, (long, short)
+        )
+    assert str(named_as(long, [])) == "mae <= 719427.84 @ 0.99"
+    assert named_as(long, ["mae <= 719428 @ 0.99"]) == long
 
 
 def names(constraint: Constraint) -> list[str]:
