@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,6 +77,34 @@ def test_a_run_that_goes_on_is_written_anew_and_others_are_left_alone(tmp_path: 
     with pytest.raises(ConfigurationError, match="holds something else than this run"):
         write(other, target)
     assert (folder / "runhistory.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("parameter", "name", "number_of"),
+    [
+        (Parameter("tol", 1e-14, 1.0, log=True), "log10(tol)", lambda found: 10**found),
+        (Parameter("tol", 3e-9, 1e-3, log=True), "log10(tol)", lambda found: 10**found),
+        (Parameter("tol", 0, 1e-10), "tol * 1e10", lambda found: found / 1e10),
+        (Parameter("tol", -3e-300, 4e-300), "tol * 1e300", lambda found: found / 1e300),
+        (Parameter("tol", 1e-6, 1.0, log=True), "tol", float),
+        (Parameter("tol", 0.1, 0.1 + 0.2), "tol", float),
+    ],
+    ids=["exponents", "log range", "narrow", "narrowest", "wide log range", "wide"],
+)
+def test_small_numbers_keep_their_digits(
+    tmp_path: Path, parameter: Parameter, name: str, number_of: Callable[[float], float]
+) -> None:
+    space = SearchSpace((), (parameter,))
+    told = [
+        replace(BEST, number=number, candidate=space.candidate(space.complete({}), [place]))
+        for number, place in enumerate((0.0, 0.01, 0.1234, 0.3, 1.0), start=1)
+    ]
+    run = sample_run(tmp_path / "small", told)
+    run = replace(run, info=replace(run.info, space=space))
+    _, history = read(write(run, tmp_path / "smac"))
+    found = [number_of(dict(history.get_config(key.config_id))[name]) for key in history]
+    expected = [space.values(one.candidate)["tol"] for one in told]
+    assert found == pytest.approx(expected, rel=1e-6, abs=0.0)
 
 
 def test_values_with_one_text_are_told_apart(tmp_path: Path) -> None:

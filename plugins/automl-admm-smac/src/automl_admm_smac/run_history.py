@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,11 @@ STATUSES = {
     Status.ERROR: StatusType.CRASHED,
     Status.INVALID: StatusType.CRASHED,
 }
+# ConfigSpace keeps 13 decimals: from here on our six digits fit into them, and a million steps.
+SMALLEST_LOW = 1e-8
+SMALLEST_WIDTH = 1e-7
+DECIMALS = 13
+LARGEST_POWER = 300
 # Says whose the folder is: that of a run of SMAC's own is never overwritten.
 MARK = "automl-admm.txt"
 
@@ -190,7 +196,42 @@ def _hyperparameters(item: Choice | Order | Parameter) -> Iterator[Hyperparamete
     elif item.low == item.high:
         yield Constant(item.name, item.low)
     else:
-        yield Float(item.name, (item.low, item.high), log=item.log)
+        written = Written.of(item)
+        yield Float(written.name, written.ends(item), log=item.log and not written.is_exponent)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The name and the scale of a float in SMAC's files.
+
+    ConfigSpace rounds to 13 decimals. So a log range from below 1e-8 has its exponents, and a
+    narrow range is multiplied by a power of ten; the names say so.
+    """
+
+    name: str
+    power: int = 0
+    is_exponent: bool = False
+
+    @classmethod
+    def of(cls, parameter: Parameter) -> Written:
+        """Return the writing of a parameter."""
+        name, width = parameter.name, parameter.high - parameter.low
+        if parameter.log and parameter.low < SMALLEST_LOW:
+            return cls(f"log10({name})", is_exponent=True)
+        if width < SMALLEST_WIDTH:
+            power = min(-math.floor(math.log10(width)), LARGEST_POWER)
+            return cls(f"{name} * 1e{power}", power)
+        return cls(name)
+
+    def ends(self, parameter: Parameter) -> tuple[float, float]:
+        """Return the ends of its range on its scale."""
+        return self.value(parameter.low), self.value(parameter.high)
+
+    def value(self, number: float) -> float:
+        """Return the number on its scale, with the decimals kept of its ends, too."""
+        if self.is_exponent:
+            return round(math.log10(number), DECIMALS)
+        return round(number * float(f"1e{self.power}"), DECIMALS) if self.power else number
 
 
 def _writer(parameter: Parameter) -> Callable[[Any], str]:
@@ -215,5 +256,14 @@ def _values(space: SearchSpace, evaluation: Evaluation) -> dict[str, Any]:
         if isinstance(decision, Order) and decision.name in found:
             laid = found.pop(decision.name)
             found |= {f"{decision.name}[{item}]": place for place, item in enumerate(laid, start=1)}
-    texts = {one.name: _writer(one) for one in space.parameters if one.values}
-    return {name: texts[name](one) if name in texts else one for name, one in found.items()}
+    for parameter in space.parameters:
+        if parameter.name in found and parameter.values:
+            found[parameter.name] = _writer(parameter)(found[parameter.name])
+        elif parameter.name in found and _is_range(parameter):
+            written = Written.of(parameter)
+            found[written.name] = written.value(found.pop(parameter.name))
+    return found
+
+
+def _is_range(parameter: Parameter) -> bool:
+    return not parameter.is_integer and parameter.low < parameter.high
