@@ -23,7 +23,8 @@ class Limit:
 
     `extreme` is the best possible g, if known: a latency is never below 0, a recall never above 1.
     It bounds the slack u. A `confidence` is that of its certificate, None is that of the run.
-    `has_six_digits` is for the texts in files of earlier versions, which rounded the bound.
+    `has_six_digits` is for texts with a rounded bound: in files of earlier versions, and of aims,
+    which nobody claims.
 
     >>> Limit("size_mb", 5.0).holds(4.0)
     True

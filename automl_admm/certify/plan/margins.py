@@ -45,7 +45,7 @@ def tighten(
         seen = evidence if isinstance(evidence, Timing) else stretch(evidence, share)
         width = half_width(seen, limit, risk, approximate_allowed=approximate_allowed)
         target = _tightened(limit, seen, margin * width)
-    return replace(limit, bound=_no_further(limit, target, risk))
+    return replace(limit, bound=_no_further(limit, target, risk), has_six_digits=True)
 
 
 def _tightened_rate(limit: Limit, rows: float, risk: float, margin: float) -> float:

@@ -223,7 +223,8 @@ def _aimed(constraint: Constraint, example: Evidence | None, aside: Aside, look:
         return tighten(limit, example, aside.fraction, risk, margin=margin)
     if constraint.kind != "measured" or limit.at_least or limit.bound <= 0:
         return limit
-    return replace(limit, bound=limit.bound * (1.0 - 2.0 * USUAL_SPREAD))
+    aim = limit.bound * (1.0 - 2.0 * USUAL_SPREAD)
+    return replace(limit, bound=aim, has_six_digits=True)
 
 
 def find_out_of_reach(

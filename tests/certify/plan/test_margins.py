@@ -30,6 +30,11 @@ def test_more_rows_tighten_less() -> None:
     assert bounds[-1] == pytest.approx(0.05, abs=1e-3)
 
 
+def test_an_aim_is_told_with_six_digits() -> None:
+    tightened = tighten(FPR, Rate(10, 2000), 0.5, 0.05)
+    assert str(tightened) == f"fpr <= {tightened.bound:g}"
+
+
 def test_it_stops_where_the_fewest_rows_still_pass_half_of_the_time() -> None:
     tightened = tighten(FPR, Rate(0, 59), 1.0, 0.05)
     assert tightened.bound == pytest.approx(0.05 * FLOOR)

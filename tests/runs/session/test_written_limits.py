@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pandas as pd
 
 from automl_admm.core.limits import Limit
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint
+from automl_admm.report.view import RunView
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.assembly import resolve_constraints
-from automl_admm.runs.session.run_log import is_for_limits
+from automl_admm.runs.session.run_log import Log, is_for_limits
 from automl_admm.runs.session.written_limits import named_as, with_its_groups, write_limit
 from automl_admm.store.file_schemas import RUN_ID
+from automl_admm.store.run_folder import RunFolder
 
 ROWS = pd.DataFrame({"site": [48.137154, 48.137158]})
 
@@ -31,6 +36,13 @@ def test_limits_have_the_texts_of_the_version_that_wrote_a_model() -> None:
         )
     assert str(named_as(long, [])) == "mae <= 719427.84 @ 0.99"
     assert named_as(long, ["mae <= 719428 @ 0.99"]) == long
+
+
+def test_the_report_of_an_earlier_version_finds_its_values(tmp_path: Path) -> None:
+    log = Log({}, (Limit("mae", 719427.84),), ())
+    view = RunView(RunFolder(tmp_path), {}, log, manifest={"constraints": {"mae <= 719428": 1.0}})
+    assert list(map(str, view.limits)) == ["mae <= 719428"]
+    assert str(replace(view, manifest=None).limits[0]) == "mae <= 719427.84"
 
 
 def names(constraint: Constraint) -> list[str]:
