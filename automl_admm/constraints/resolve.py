@@ -252,6 +252,7 @@ def constraint_of(
         asks_model=plugin.asks_model or plugin.changing is not None,
         counts_undecided=plugin.counts_undecided,
         better=plugin.better,
+        any_rows=plugin.any_rows,
     )
 
 

@@ -23,6 +23,11 @@ def is_fact(constraint: Constraint) -> bool:
     return constraint.kind == "checked"
 
 
+def is_cost(constraint: Constraint) -> bool:
+    """Return True for a fact or a cost: it may be measured on rows that the model learned from."""
+    return not constraint.is_told and not constraint.needs_unseen
+
+
 def is_untold(constraint: Constraint) -> bool:
     """Return True for a limit that needs the model: a fact, a cost, or answers to changed rows."""
     return not constraint.is_told
@@ -35,17 +40,19 @@ def measure_costs(
     folder: Path,
     fit_seconds: float,
     peak_mb: float = 0.0,
+    place: int = 0,
 ) -> tuple[float, ...]:
     """Measure the wanted limits on a model that was written; all others are NaN.
 
     The seconds are those of all its fits, and the memory is the largest of one. The rows are those
-    of the first part validated. A limit without a value makes the outcome invalid.
+    that the split at a `place` validates: a model of other splits, or of all rows, has seen them. A
+    limit without a value makes the outcome invalid.
     """
     if not any(is_wanted(one) for one in work.constraints):
         return (math.nan,) * len(work.constraints)
     size = (folder / SHIPPED).stat().st_size if work.persist else None
     with unheard_warnings():
-        rows = work.table.part(work.splits[0][1])
+        rows = work.table.part(work.splits[place][1])
         part = work.measure(model, rows, fit_seconds).part
         part = replace(part, peak_mb=max(part.peak_mb, peak_mb), saved_bytes=size)
         return tuple(

@@ -25,7 +25,7 @@ from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.execution.skops_import import import_in_steps
 from automl_admm.pipelines.build import build_pipeline
 from automl_admm.pipelines.cross_validation import FoldRun, cross_validate
-from automl_admm.pipelines.ensembles.fold_models import Keeping
+from automl_admm.pipelines.ensembles.fold_models import Keeping, shipped_folds
 from automl_admm.pipelines.ensembles.fold_tasks import fit_models, keep_models, load_models
 from automl_admm.pipelines.ensembles.greedy import Purse
 from automl_admm.pipelines.ensembles.task import (
@@ -191,7 +191,8 @@ class PipelineWork(FittingWork):
         with unheard_warnings(), self.threads():
             found = load_models(models) or fit_models(self, candidate, seed)
         model = self.fixed(found.together(self.table.classes), **thresholds)
-        return ship_whole(self, model, found.fit_seconds, found.peak_mb, folder, path)
+        folds = shipped_folds(self.splits, self.table.roles)
+        return ship_whole(self, model, found.fit_seconds, found.peak_mb, folder, path, folds)
 
     def settle(
         self, fitted: bytes, thresholds: Thresholds, seconds: float, folder: Path

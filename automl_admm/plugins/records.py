@@ -181,6 +181,10 @@ class ConstraintPlugin(RecordWithOptions):
     `first_fold` the value of the first fold stands for all: set it for what is slow to measure and
     hardly differs between folds.
 
+    A `measured` one is taken to need rows from which the model did not learn. There are none for an
+    ensemble or a mean of fold models, so neither ships within such a limit. Set `any_rows` for a
+    cost such as memory, whose value is the same on any rows; `adds_up` says it, too.
+
     >>> ConstraintPlugin(name="steps", summary="steps", function=lambda evaluated: 1.0).kind
     'measured'
     """
@@ -207,6 +211,7 @@ class ConstraintPlugin(RecordWithOptions):
     timed_calls: int = 0
     adds_up: bool = False
     first_fold: bool = False
+    any_rows: bool = False
 
     def __post_init__(self) -> None:
         RecordWithOptions.__post_init__(self)
@@ -253,7 +258,8 @@ class Constraint:
     part of the rows then has some of each group. With `of_baseline` the bound is so many times the
     value of the first pipeline of the search, and unknown before that is measured. A value outside
     the `declared` range makes an evaluation invalid. One that `asks_model` is measured on rows that
-    it changes, and one that `counts_undecided` is about rows without a decision.
+    it changes, and one that `counts_undecided` is about rows without a decision. A cost with
+    `any_rows` has the same value on rows that the model learned from.
     """
 
     limit: Limit
@@ -272,6 +278,7 @@ class Constraint:
     asks_model: bool = False
     counts_undecided: bool = False
     better: Better = ""
+    any_rows: bool = False
 
     @property
     def allows_undecided(self) -> bool:
@@ -282,6 +289,12 @@ class Constraint:
     def is_told(self) -> bool:
         """Return True if predictions of the rows alone tell its value."""
         return self.kind == "statistical" and not self.asks_model
+
+    @property
+    def needs_unseen(self) -> bool:
+        """Return True if the model itself is asked, about rows that it did not learn from."""
+        is_cost = self.kind == "measured" and (self.any_rows or self.adds_up)
+        return not (self.is_told or self.kind == "checked" or is_cost)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

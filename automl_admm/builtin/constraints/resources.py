@@ -191,6 +191,7 @@ def constraints() -> Iterable[ConstraintPlugin]:
         summary="peak memory of fitting, megabytes",
         function=memory_mb,
         better="smaller",
+        any_rows=True,
     )
     yield ConstraintPlugin(
         name="columns",

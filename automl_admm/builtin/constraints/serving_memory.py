@@ -78,4 +78,5 @@ def constraint() -> ConstraintPlugin:
         function=serve_mb,
         better="smaller",
         first_fold=True,
+        any_rows=True,
     )

@@ -24,7 +24,7 @@ from automl_admm.pipelines.ensembles.rated import Rated
 from automl_admm.pipelines.ensembles.replayed import replay
 from automl_admm.pipelines.ensembles.voting import vote
 from automl_admm.pipelines.fit_results import FinalFitResult
-from automl_admm.pipelines.shipped_costs import is_untold, measure_costs
+from automl_admm.pipelines.shipped_costs import is_cost, is_untold, measure_costs
 from automl_admm.pipelines.shipping import ship
 from automl_admm.pipelines.thresholds.by_group import Thresholds
 
@@ -153,7 +153,14 @@ def ship_whole(
     peak: float,
     folder: Path,
     path: Sequence[Thresholds] = (),
+    folds: Sequence[int] = (),
 ) -> FinalFitResult:
-    """Ship a model made of several fits, and measure its costs as it ships."""
+    """Ship a model made of several fits, and measure its costs as it ships.
+
+    The model of one of the `folds` alone is asked about the rows that this one validates, as well.
+    Of several fits each has taught rows of the others: nothing but costs can be measured on these.
+    """
     found = ship(work, model, fit_seconds, folder, path)
-    return replace(found, costs=measure_costs(work, model, is_untold, folder, fit_seconds, peak))
+    wanted, place = (is_untold, folds[0]) if len(folds) == 1 else (is_cost, 0)
+    costs = measure_costs(work, model, wanted, folder, fit_seconds, peak, place)
+    return replace(found, costs=costs)

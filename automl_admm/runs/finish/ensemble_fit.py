@@ -26,6 +26,7 @@ from automl_admm.runs.driving.dispatch import TaskKind
 from automl_admm.runs.finish.ensemble import Ensemble, Member
 from automl_admm.runs.finish.final_fit import Press, Refit
 from automl_admm.runs.finish.passed_over import say_end, worse_than_unseen
+from automl_admm.runs.finish.unseen_rows import say_unseen
 from automl_admm.runs.finish.ways import Expect
 from automl_admm.runs.kept_predictions import (
     DamagedPredictionsError,
@@ -126,6 +127,9 @@ class EnsembleFit:
         One that costs more than its members together, and so too much, is chosen anew with cheaper
         ones.
         """
+        if (unseen := say_unseen(self.prepared.constraints)) is not None:
+            self.reason = unseen
+            return None
         outside: Refit | None = None
         for _ in range(1 + CHOSEN_ANEW):
             chosen = self.choose_fitted(pool)

@@ -158,6 +158,7 @@ def refit_best(
     the closest ships. After an interrupt and without a pipeline, the user is told of the interrupt
     and of nothing else.
     """
+    folds = None if folds is None else replace(folds, tested=False)
     press, ways = Press(problem, dispatch, closing), Ways(expect, folds)
     reason = "there was no time left"
     ranked = rank(evaluations, problem.limits)

@@ -97,7 +97,21 @@ def _as_certified(refit: Refit, manifest: Mapping[str, Any], session: Session) -
 
 def model_that_is_there(session: Session) -> Refit | None:
     """Return the model in the run's folder; a certifying run has tests, and compares by these."""
-    return None if session.prepared.aside is not None else _model_in(session)
+    there = None if session.prepared.aside is not None else _model_in(session)
+    return None if there is None else _without_seen(there, session.prepared)
+
+
+def _without_seen(refit: Refit, prepared: Preparation) -> Refit:
+    """Return a model of several fits without values measured on rows that taught its parts.
+
+    Earlier versions shipped such models: now they give way to any within the limits.
+    """
+    is_single = refit.ensemble is None and refit.of_folds is None
+    if is_single or len(prepared.work.splits) == 1:
+        return refit
+    pairs = zip(prepared.constraints, refit.evaluation.constraints, strict=True)
+    values = tuple(math.nan if one.needs_unseen else value for one, value in pairs)
+    return replace(refit, evaluation=replace(refit.evaluation, constraints=values))
 
 
 def _model_in(session: Session) -> Refit | None:

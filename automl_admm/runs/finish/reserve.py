@@ -13,6 +13,7 @@ from automl_admm.plugins.records import Constraint
 from automl_admm.runs.driving.budget import Reserve
 from automl_admm.runs.finish.contenders import contend
 from automl_admm.runs.finish.effort import MOST_SLOWDOWN
+from automl_admm.runs.finish.unseen_rows import say_unseen
 from automl_admm.runs.finish.ways import Expect, FoldWays
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.prepare.set_aside import Aside
@@ -160,7 +161,7 @@ def reserve_of(prepared: Preparation, fit: Expect, ways: FoldWays, *, may_keep: 
     Where evaluations keep the models of their folds, they may ship by these.
     """
     config = prepared.config
-    expect = ways.seconds if ways.is_asked else fit
+    expect = ways.seconds if ways.is_asked and ways.is_wanted else fit
 
     def quickest(evaluation: Evaluation | None) -> float:
         kept = ways.expect(evaluation, True)  # noqa: FBT003 - a forecast's only fact
@@ -169,6 +170,6 @@ def reserve_of(prepared: Preparation, fit: Expect, ways: FoldWays, *, may_keep: 
     if prepared.aside is not None:
         walk = Walkers(prepared.constraints, prepared.aside)
         return WalkReserve(expect, quickest, config.seconds, walk, config.seconds_used)
-    if config.ensemble and not ways.is_asked:
+    if config.ensemble and not ways.is_asked and say_unseen(prepared.constraints) is None:
         return EnsembleReserve(expect, quickest, config.seconds)
     return FitReserve(expect, quickest)

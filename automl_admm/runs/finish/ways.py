@@ -13,6 +13,7 @@ from automl_admm.pipelines.ensembles.fold_models import Keeping, rows_learned, s
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.runs.finish.kept_models import KeptModels
 from automl_admm.runs.finish.of_folds import ASKED, OfFolds
+from automl_admm.runs.finish.unseen_rows import say_unseen
 from automl_admm.runs.options import AUTO, FOLDS
 from automl_admm.runs.prepare.preparation import Preparation
 
@@ -45,12 +46,17 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class FoldWays:
-    """Offers the fold models of evaluations, as far as the run may ship them."""
+    """Offers the fold models of evaluations, as far as the run may ship them.
+
+    Rows that a run sets aside test them, unless this is over without a test: then they are no
+    longer `tested`.
+    """
 
     prepared: Preparation
     kept: KeptModels
     expect: ExpectFolds
     told: set[str] = field(default_factory=set)
+    tested: bool = True
 
     @property
     def is_asked(self) -> bool:
@@ -60,7 +66,8 @@ class FoldWays:
     @property
     def is_wanted(self) -> bool:
         """True if evaluations are to keep their fold models."""
-        return self.is_asked or (self.prepared.config.refit == AUTO and self._learned_enough)
+        is_auto = self.prepared.config.refit == AUTO
+        return self._unseen is None and (self.is_asked or (is_auto and self._learned_enough))
 
     def given_to_next(self, best: Evaluation | None) -> Mapping[str, Any]:
         """Return the rule of keeping for the next evaluation, beside the best one so far."""
@@ -76,6 +83,8 @@ class FoldWays:
         Where nobody asked for them they ship only if they are there: to fit them takes longer than
         a fit on all rows.
         """
+        if self.is_asked and self._unseen is not None:
+            self.tell(evaluation, self._unseen)
         if not self.is_wanted or not (self.is_asked or self.kept.has(evaluation)):
             return None
         if broken := self._broken(evaluation):
@@ -106,6 +115,18 @@ class FoldWays:
         return None
 
     @property
+    def _unseen(self) -> str | None:
+        """The reason why several of them together have no value of a limit; None if they have."""
+        if (self.tested and self.prepared.aside is not None) or self._count == 1:
+            return None
+        return say_unseen(self.prepared.constraints)
+
+    @property
+    def _count(self) -> int:
+        work = self.prepared.work
+        return len(shipped_folds(work.splits, work.table.roles))
+
+    @property
     def _learned_enough(self) -> bool:
         work = self.prepared.work
         learned = rows_learned(work.splits, work.table.roles)
@@ -113,15 +134,13 @@ class FoldWays:
 
     def _broken(self, evaluation: Evaluation) -> str:
         """Name a limit on costs that all models together would break; empty for none."""
-        work = self.prepared.work
-        models = len(shipped_folds(work.splits, work.table.roles))
         limits = zip(self.prepared.constraints, self.prepared.aims, strict=True)
         triples = (
             (*pair, value) for pair, value in zip(limits, evaluation.constraints, strict=True)
         )
         for constraint, aim, value in triples:
             is_sum = constraint.adds_up and not aim.at_least
-            if is_sum and aim.holds(value) and not aim.holds(models * value):
+            if is_sum and aim.holds(value) and not aim.holds(self._count * value):
                 return str(aim)
         return ""
 

@@ -120,7 +120,7 @@ def limits_of(task: Task) -> dict[str, Any]:
 
 def _constraint(limit: Asked) -> str | Constraint:
     if limit.name == "size":
-        return Constraint(Limit("pickle_mb", limit.bound), pickle_mb)
+        return Constraint(Limit("pickle_mb", limit.bound), pickle_mb, any_rows=True)
     name = "latency_us" if limit.name == "latency" else limit.name
     groups = "" if limit.column is None else f"[{limit.column}]"
     return f"{name}{groups} <= {limit.bound:g}"

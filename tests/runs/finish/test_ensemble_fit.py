@@ -296,7 +296,7 @@ def test_an_ensemble_outside_a_limit_as_a_whole_does_not_ship(
     def members(evaluated: Any) -> float:
         return float(len(getattr(evaluated.pipeline, "estimators_", [1])))
 
-    limit = Constraint(Limit("members", 1.0), members)
+    limit = Constraint(Limit("members", 1.0), members, any_rows=True)
     with caplog.at_level(logging.WARNING, logger="automl_admm"):
         found = search(grammar, constraints=[limit], work_dir=tmp_path / "run").fit(X, WORDS)
     assert found.ensemble_ is None
@@ -326,15 +326,34 @@ def test_an_ensemble_that_costs_more_than_its_members_is_chosen_anew_with_cheape
     assert not caplog.records
 
 
-def test_an_ensemble_is_asked_about_changed_rows_itself(grammar: Path, tmp_path: Path) -> None:
-    """Predictions of its members tell nothing of rows that they did not see."""
-    limit = "falling_breaks_0.5[a] <= 0.99"
+def wrong(evaluated: Any) -> float:
+    return float(np.mean(evaluated.decisions != evaluated.y))
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"),
+    [
+        (
+            "falling_breaks_0.5[a] <= 0.99",
+            "limit 'falling_breaks_0.5[a]' needs rows from which no member learned",
+        ),
+        (
+            Constraint(Limit("wrong", 0.9), wrong),
+            "limit 'wrong' needs rows from which no member learned (any_rows=True says",
+        ),
+    ],
+    ids=["changed rows", "own function"],
+)
+def test_no_ensemble_ships_within_a_limit_that_needs_rows_its_members_did_not_learn_from(
+    limit: Any, reason: str, grammar: Path, tmp_path: Path
+) -> None:
     found = search(grammar, constraints=[limit], work_dir=tmp_path / "run").fit(X, WORDS)
-    assert found.ensemble_ is not None
-    value = manifest_of(tmp_path / "run")["constraints"][limit]
-    assert 0.0 < value < 1.0
-    raised = found.predict_proba(X.assign(a=X["a"] + 0.5)) - found.predict_proba(X)
-    assert value == pytest.approx(np.mean(raised[:, 1] > 0), abs=0.1)
+    manifest = manifest_of(tmp_path / "run")
+    assert found.ensemble_ is None
+    assert found.feasible_
+    assert manifest["alone"].startswith(reason)
+    ((name, value),) = manifest["constraints"].items()
+    assert value in found.cv_results_[name.partition(" ")[0]]
 
 
 def test_thresholds_are_chosen_for_the_ensemble(grammar: Path, tmp_path: Path) -> None:

@@ -83,6 +83,28 @@ def test_of_two_models_within_the_limits_the_better_one_ships(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
+    ("needs_unseen", "splits", "is_known"),
+    [(True, 3, False), (False, 3, True), (True, 1, True)],
+    ids=["unseen rows", "cost", "a holdout"],
+)
+def test_fold_models_held_to_rows_of_their_own_by_an_earlier_version_give_way(
+    needs_unseen: bool, splits: int, is_known: bool, tmp_path: Path
+) -> None:
+    """What they were told to keep they kept on rows that taught them."""
+    of_folds = {"models": splits, "rows": 60, "searched": 60, "reason": "as asked"}
+    of_folds["said"] = "their mean, as asked"
+    session = a_session(tmp_path / "run", of_folds=of_folds)
+    session.prepared.limits = (Limit("size_mb", 1.0),)
+    session.prepared.work = SimpleNamespace(splits=[None] * splits)
+    session.prepared.constraints[0].needs_unseen = needs_unseen
+    there = model_that_is_there(session)
+    assert there is not None
+    assert math.isfinite(there.evaluation.constraints[0]) == is_known
+    worse = replace(there.evaluation, key="worse", loss=9.0, constraints=(0.5,))
+    assert is_better(there, Refit(worse), session) == is_known
+
+
+@pytest.mark.parametrize(
     "told", [{"one_class": "no"}, {"seen_loss": 99.0}], ids=["one class", "worse on its own rows"]
 )
 def test_a_model_whose_fit_went_wrong_never_stays_before_a_sound_one(

@@ -51,14 +51,21 @@ def ways_of(
     refit: str = "auto",
     *,
     adds_up: bool = False,
+    needs_unseen: bool = False,
+    aside: Any = None,
     splits: Any = FOLDS,
     limit: Limit = PROBLEM.limits[0],
 ) -> FoldWays:
     prepared: Any = SimpleNamespace(
         config=SimpleNamespace(refit=refit),
         work=SimpleNamespace(splits=splits, table=SimpleNamespace(roles=NO_ROLES, y=ROWS)),
-        constraints=(SimpleNamespace(adds_up=adds_up),),
+        constraints=(
+            SimpleNamespace(
+                adds_up=adds_up, needs_unseen=needs_unseen, limit=limit, kind="statistical"
+            ),
+        ),
         aims=(limit,),
+        aside=aside,
     )
     return FoldWays(
         prepared, kept, lambda one, is_kept: expected_of_folds(Effort(), 2, one, is_kept)
@@ -177,6 +184,31 @@ def test_costs_that_add_up_beyond_a_limit_are_not_tried(tmp_path: Path, caplog: 
     assert "together they would break size <= 1.5" in caplog.messages[0]
     refit, _ = done(ways_of(kept, adds_up=True), 5.0)
     assert refit.of_folds is not None
+
+
+@pytest.mark.parametrize("aside", [None, "rows"])
+def test_within_a_limit_that_needs_unseen_rows_the_mean_of_them_does_not_ship(
+    aside: Any, tmp_path: Path, caplog: Any
+) -> None:
+    """Rows set aside would test it: a run that ends without a test has none."""
+    kept = kept_models(tmp_path, SLOW)
+    refit, _ = done(ways_of(kept, needs_unseen=True, aside=aside), 5.0)
+    assert refit.evaluation == QUICK
+    assert not caplog.messages
+    refit, (task,) = done(ways_of(kept, "folds", needs_unseen=True, aside=aside), 500.0)
+    assert (task.method, refit.evaluation) == ("refit", SLOW)
+    (line,) = caplog.messages
+    said = "the fold models of evaluation 1 do not ship: limit 'size' needs rows from which no"
+    assert line == f"{said} member learned"
+
+
+def test_rows_set_aside_test_fold_models_and_one_alone_has_rows_of_its_own(tmp_path: Path) -> None:
+    kept = kept_models(tmp_path, SLOW)
+    tested = ways_of(kept, needs_unseen=True, aside="rows")
+    alone = ways_of(kept, needs_unseen=True, splits=FOLDS[:1])
+    assert tested.is_wanted
+    assert tested.of(SLOW) is not None
+    assert alone.of(SLOW) is not None
 
 
 def test_what_is_outside_a_limit_as_it_ships_does_not_ship(tmp_path: Path, caplog: Any) -> None:
