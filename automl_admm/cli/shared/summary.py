@@ -19,6 +19,7 @@ from automl_admm.core.percentages import percent
 from automl_admm.core.run import Account, StopReason
 from automl_admm.data.reading.shares import read_share
 from automl_admm.pipelines.fit_results import say_interval
+from automl_admm.pipelines.shipped_costs import is_cost
 from automl_admm.pipelines.thresholds.by_group import name_thresholds, name_weights
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.progress.visible_text import in_a_line
@@ -144,6 +145,7 @@ def _constraints(outcome: PipelineResult) -> list[dict[str, Any]]:
         {
             "limit": str(limit),
             "kind": constraint.kind,
+            "is_of_whole": _is_of_whole(outcome, place),
             "aim": aim.bound,
             "validation": value if math.isfinite(value) else None,
             "held_out": other,
@@ -151,9 +153,20 @@ def _constraints(outcome: PipelineResult) -> list[dict[str, Any]]:
             "holds_held_out": None if other is None else is_useful and limit.holds(other),
             **({} if finding is None else _finding(finding)),
         }
-        for constraint, aim, value, other, finding in rows
+        for place, (constraint, aim, value, other, finding) in enumerate(rows)
         for limit in [constraint.limit]
     ]
+
+
+def _is_of_whole(outcome: PipelineResult, place: int) -> bool:
+    """Return True for the cost of a model of several fits: it was measured as it ships.
+
+    A model that stays keeps no record of that; one that was only given other thresholds lacks it.
+    """
+    refit, constraint = outcome.refit, outcome.preparation.constraints[place]
+    is_single, costs = refit.ensemble is None and refit.of_folds is None, refit.measured.costs
+    is_known = not costs or not math.isnan(costs[place])
+    return not is_single and is_cost(constraint) and is_known
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
@@ -348,4 +361,5 @@ def _limit_line(item: dict[str, Any], only: str | None = None) -> str:
     value = "no value" if item["validation"] is None else f"{item['validation']:.4g}"
     if item["kind"] == "checked":
         return f"{item['limit']}: {value} in the model that ships: {verdict}"
-    return f"{item['limit']}: {value} on validation rows{held_out}: {verdict}"
+    where = "of the model that ships" if item["is_of_whole"] else "on validation rows"
+    return f"{item['limit']}: {value} {where}{held_out}: {verdict}"

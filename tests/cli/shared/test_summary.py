@@ -86,7 +86,9 @@ def test_a_limit_that_held_out_rows_break_is_not_said_to_hold(
     holds: bool, elsewhere: bool | None, verdict: str
 ) -> None:
     values = {"limit": "fpr <= 0.05", "kind": "statistical", "validation": 0.04, "held_out": None}
-    line = _limit_line({**values, "holds": holds, "holds_held_out": elsewhere})
+    line = _limit_line(
+        {**values, "is_of_whole": False, "holds": holds, "holds_held_out": elsewhere}
+    )
     assert line.rpartition(": ")[2].partition(";")[0] == verdict
 
 
@@ -94,6 +96,18 @@ def test_a_fact_is_told_of_the_model_that_ships() -> None:
     values = {"limit": "trees <= 9", "kind": "checked", "validation": 4.0, "held_out": 4.0}
     line = _limit_line({**values, "holds": True, "holds_held_out": True})
     assert line == "trees <= 9: 4 in the model that ships: holds"
+
+
+def test_the_cost_of_an_ensemble_is_told_of_the_model_that_ships(run: Any, table: Path) -> None:
+    limits = ("--constraint", "memory_mb <= 100000", "--constraint", "error <= 0.9")
+    done = run("fit", table, *QUICK, "--refit", "folds", *limits)
+    assert re.search(
+        r"memory_mb <= 100000: [\d.e+]+ of the model that ships, [\d.e+]+ on held-out rows: holds",
+        done.out,
+    )
+    assert re.search(
+        r"error <= 0.9: [\d.]+ on validation rows, [\d.]+ on held-out rows: holds", done.out
+    )
 
 
 def test_a_terminal_breaks_lines_between_words_and_a_pipe_not_at_all() -> None:
