@@ -7,7 +7,7 @@ small. It does not tell if the model makes use of its inputs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from automl_admm.core.evidence import Fact
@@ -27,12 +27,18 @@ def columns(evaluated: EvaluatedPipeline) -> Fact:
 
 def columns_needed(evaluated: EvaluatedPipeline) -> frozenset[int]:
     """Return the places in `X` of the columns that the model reads, one for each user's column."""
-    # An ensemble needs what any of its members needs.
-    members = getattr(evaluated.pipeline, "estimators_", [evaluated.pipeline])
-    # A fold model whose rows lacked a class is inside another one.
-    pipelines = [one if hasattr(one, "steps") else one.estimator_ for one in members]
-    needed = [_needed(pipeline, _places(evaluated)) for pipeline in pipelines]
+    needed = [_needed(one, _places(evaluated)) for one in _pipelines_in(evaluated.pipeline)]
     return _all(needed) | _decided_by(evaluated)
+
+
+def _pipelines_in(model: Any) -> Iterator[Any]:
+    """Yield the pipelines of a model, through what decides and what adds classes around it."""
+    if hasattr(model, "steps"):
+        yield model
+        return
+    # An ensemble needs what any of its members needs.
+    for inner in getattr(model, "estimators_", None) or [model.estimator_]:
+        yield from _pipelines_in(inner)
 
 
 def _needed(pipeline: Any, places: Sequence[int]) -> frozenset[int]:

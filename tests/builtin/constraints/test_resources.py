@@ -10,8 +10,10 @@ import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 
@@ -24,6 +26,7 @@ from automl_admm.execution.skops_import import save_pipeline
 from automl_admm.pipelines.ensembles.all_classes import AllClasses
 from automl_admm.pipelines.ensembles.voting import vote
 from automl_admm.pipelines.predictions.wrappers import Numbered
+from automl_admm.pipelines.thresholds.weighted_classifier import WeightedClassifier
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.registry import Registry
 
@@ -91,6 +94,19 @@ def test_an_ensemble_needs_the_columns_of_its_members(rows: tuple[Any, Any]) -> 
     assert columns(evaluated(vote(fitted, [1, 1], [0, 1]), X, y)) == Fact(2)
     few = {**fitted, "on c": AllClasses.around(fitted["on c"], [0, 1])}
     assert columns(evaluated(vote(few, [1, 1], [0, 1]), X, y)) == Fact(2)
+
+
+@pytest.mark.parametrize("decide", [FixedThresholdClassifier, WeightedClassifier])
+def test_columns_are_found_in_all_that_is_around_a_pipeline(
+    decide: Any, rows: tuple[Any, Any]
+) -> None:
+    X, y = rows
+    made = Pipeline([("e", to_numbers()), ("s", best(1)), ("m", LogisticRegression())]).fit(X, y)
+    late = AllClasses.around(made, [0, 1])
+    for inner in (late, vote({"one": made, "late": late}, [1, 1], [0, 1])):
+        model = decide(FrozenEstimator(inner)).fit(X, y)
+        for seen in (model, Numbered(model, model.classes_)):
+            assert columns(evaluated(seen, X, y)) == Fact(1)
 
 
 def test_rare_categories_share_a_feature_of_their_column(rows: tuple[Any, Any]) -> None:
