@@ -50,6 +50,7 @@ def gap_of(base: ConstraintPlugin) -> ConstraintPlugin:
         name=f"{base.name}{GAP}",
         summary=f"largest {base.name} of a group minus the smallest",
         grouped=GapOf(base.function),
+        setting=base.setting,
         highest=(base.highest or 0.0) - (base.lowest or 0.0) if known else None,
         kind="statistical",
         target=base.target,

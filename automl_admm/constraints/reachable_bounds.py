@@ -32,7 +32,7 @@ def _is_no_share(plugin: ConstraintPlugin) -> bool:
     return plugin.kind != "statistical" or plugin.target == "a quantity"
 
 
-def check_bound(written: WrittenLimit, lowest: float | None, highest: float | None) -> None:
+def check_bound(written: WrittenLimit, plugin: ConstraintPlugin) -> None:
     """Raise if every value of the measure is within the limit, or none is.
 
     A bound on the edge of the range may stand: `fpr_gap[sex] <= 1` reports a gap without a limit.
@@ -40,8 +40,9 @@ def check_bound(written: WrittenLimit, lowest: float | None, highest: float | No
     # What hangs on a baseline has no number yet, and `Limit` tells of infinite ones.
     if written.of_baseline or not math.isfinite(written.bound):
         return
+    lowest, highest = plugin.lowest, plugin.highest
     if highest is not None and written.bound > highest:
-        _refuse(written, f"above {highest:g}", _cure(written, lowest, highest))
+        _refuse(written, f"above {highest:g}", _cure(written, plugin, highest))
     if lowest is not None and written.bound < lowest:
         _refuse(written, f"below {lowest:g}", f"Write more than {lowest:g}.")
 
@@ -56,10 +57,12 @@ def _refuse(written: WrittenLimit, edge: str, cure: str) -> None:
     )
 
 
-def _cure(written: WrittenLimit, lowest: float | None, highest: float) -> str:
+def _cure(written: WrittenLimit, plugin: ConstraintPlugin, highest: float) -> str:
     """Say what was meant: percent for a share, or a negated error written without its sign."""
     bound = written.bound
-    if (lowest, highest) == SHARES and bound <= 100 and not written.is_percent:
+    # A range that the user set by costs is in their unit, even where it ends at 1.
+    is_share = (plugin.lowest, highest) == SHARES and not plugin.setting
+    if is_share and bound <= 100 and not written.is_percent:
         return f"Write '{_said(written, bound / 100)}' for {bound:g} %."
     if highest == 0:
         return f"Write '{written.name} >= {-bound:g}': it is an error with its sign turned."

@@ -231,7 +231,7 @@ def constraint_of(
     plugin = _with_options(written, plugin)
     _check_groups(written, plugin)
     check_percentage(written, plugin)
-    check_bound(written, plugin.lowest, plugin.highest)
+    check_bound(written, plugin)
     is_grouped = bool(written.columns) and plugin.columned is None and plugin.changing is None
     groups = Grouping(written.columns, written.least) if is_grouped else None
     return Constraint(

@@ -53,6 +53,13 @@ def test_a_bound_that_no_decisions_reach_is_refused() -> None:
         measured("cost <= -1", rows(), cost="fn=5,fp=1")
 
 
+@pytest.mark.parametrize("name", ["cost", "cost_gap[sex]", "max_cost[sex]"])
+def test_a_bound_above_all_costs_is_not_taken_for_percent(name: str) -> None:
+    limit = read_text(f"{name} <= 5")
+    with pytest.raises(ConfigurationError, match=r"never above 1\. Write less than 1\.$"):
+        constraint_of(limit, MEASURES, settings={"cost": "*->*=1"})
+
+
 @pytest.mark.parametrize(
     ("text", "option"), [("cost <= 1", "--cost"), ("column_cost <= 1", "--column-cost")]
 )
