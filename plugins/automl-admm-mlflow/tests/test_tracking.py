@@ -13,7 +13,7 @@ from automl_admm_mlflow.entries import legal
 from mlflow.entities import Run
 from mlflow.tracking import MlflowClient
 
-from automl_admm.plugin_api import RunResult, SavedRun, Stop, StopReason
+from automl_admm.plugin_api import Limit, RunResult, SavedRun, Stop, StopReason
 from automl_admm.testing.saved_runs import BEGUN, BEST, EVALUATIONS, sample_run
 
 OLD_RUN = Path(__file__).parents[3] / "tests" / "runs" / "old_run" / "stacked"
@@ -112,6 +112,47 @@ def test_a_run_that_goes_on_is_brought_up_to_date(tmp_path: Path, store: str) ->
     nested = nested_in(client, client.get_run(first))
     assert sorted(nested) == [1, 2, 3, 4, 5, 6, 7]
     assert client.get_run(first).data.tags["feasible"] == "True"
+
+
+def renamed(run: SavedRun, **other: object) -> SavedRun:
+    return replace(run, info=replace(run.info, **other))
+
+
+def test_a_run_that_goes_on_with_other_limits_has_one_more_run(tmp_path: Path, store: str) -> None:
+    client, run = MlflowClient(store), saved(tmp_path / "credit-6")
+    first = write(run, store)
+    wider = (run.info.limits[0], Limit("recall", 0.4, at_least=True))
+    second = write(renamed(run, limits=wider), store)
+    assert client.get_run(first).data.params["limits"] == "latency_us <= 50; recall >= 0.5"
+    assert client.get_run(second).data.params["limits"] == "latency_us <= 50; recall >= 0.4"
+    assert [sorted(nested_in(client, client.get_run(one))) for one in (first, second)] == [
+        [1, 2, 3, 4, 5, 6, 7]
+    ] * 2
+    assert write(renamed(run, limits=wider), store) == second
+    assert write(run, store) == first
+
+
+def test_limits_in_another_order_are_the_same_run(tmp_path: Path, store: str) -> None:
+    run = saved(tmp_path / "credit-7", 1)
+    (one,) = run.log
+    values = one.constraints[::-1]
+    turned = renamed(run, limits=run.info.limits[::-1], known=(replace(one, constraints=values),))
+    assert write(turned, store) == write(run, store)
+
+
+def test_evaluations_of_a_log_begun_anew_are_not_taken_for_those_before(
+    tmp_path: Path, store: str
+) -> None:
+    client, run = MlflowClient(store), saved(tmp_path / "credit-8", 2)
+    first = write(run, store)
+    anew = renamed(run, known=(replace(run.log[0], loss=0.25), *run.log[1:]))
+    second = write(anew, store)
+    assert second != first
+    for number, score in ((first, 0.7), (second, 0.75)):
+        nested = nested_in(client, client.get_run(number))
+        assert nested[1].data.metrics["roc_auc"] == pytest.approx(score)
+    # A log that was begun anew has no evaluation yet when its search begins.
+    assert write(renamed(run, known=()), store) not in (first, second)
 
 
 def test_the_observer_logs_what_it_is_told(tmp_path: Path, store: str) -> None:

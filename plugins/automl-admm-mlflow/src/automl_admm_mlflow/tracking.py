@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,10 @@ from automl_admm_mlflow.entries import (
     tags_of,
     winner_tags,
 )
+from automl_admm_mlflow.found_run import IDENTITY, MARK, PARENT, find_run, mark_of
 from automl_admm_mlflow.model import save_model
 
 EXPERIMENT = "automl-admm"
-PARENT, NAME = "mlflow.parentRunId", "mlflow.runName"
-# By these tags runs are found again when it goes on, or is exported once more.
-IDENTITY = "automl_admm.run"
-MARK = "automl_admm.evaluation"
 FILES = (
     *("run.json", "grammar.lark", "model.json", "pipeline.py"),
     *("certificate.json", "report.html", "report.json"),
@@ -47,24 +44,27 @@ class Tracker:
 
     @classmethod
     def begin(cls, info: RunInfo, uri: str | None, experiment: str | None) -> Tracker:
-        """Open the MLflow run of a run: a new one, or the one that it had."""
+        """Open the MLflow run of a run: a new one, or the one that its log had."""
         client = MlflowClient(tracking_uri=uri)
         name = experiment or os.environ.get("MLFLOW_EXPERIMENT_NAME") or EXPERIMENT
         found = client.get_experiment_by_name(name)
         number = client.create_experiment(name) if found is None else found.experiment_id
-        run, logged = _known_run(client, number, info), frozenset[str]()
-        if run is None:
+        before = find_run(client, number, info, _identity(info))
+        if before is None:
             run = client.create_run(number, run_name=_title(info), tags=_tags_of_run(info))
+            tracker = cls(client, run, info, frozenset())
         else:
-            client.update_run(run.info.run_id, status="RUNNING")
-            logged = frozenset(_marks(client, run))
-        tracker = cls(client, run, info, logged)
-        tracker._log(run.info.run_id, params=settings_of(info))
+            client.update_run(before.run.info.run_id, status="RUNNING")
+            tracker = cls(client, before.run, info, frozenset(before.nested))
+        # A parameter cannot be changed, not even in the order of its limits.
+        there = tracker.run.data.params
+        settings = {name: it for name, it in settings_of(info).items() if name not in there}
+        tracker._log(tracker.run.info.run_id, params=settings)
         return tracker
 
     def add(self, evaluation: Evaluation) -> None:
         """Log an evaluation: a nested run, and a step of the whole run's metrics."""
-        number, mark = evaluation.number, f"{evaluation.number} {evaluation.ending}"
+        number, mark = evaluation.number, mark_of(evaluation)
         if mark in self.logged:
             return
         ended = _now() if evaluation.ended is None else int(evaluation.ended * 1000)
@@ -152,23 +152,6 @@ def _identity(info: RunInfo) -> str | None:
 def _tags_of_run(info: RunInfo) -> dict[str, str]:
     identity = _identity(info)
     return {} if identity is None else {IDENTITY: identity}
-
-
-def _known_run(client: MlflowClient, experiment: str, info: RunInfo) -> Run | None:
-    identity = _identity(info)
-    if identity is None:
-        return None
-    found = client.search_runs([experiment], f"tags.`{IDENTITY}` = '{identity}'", max_results=1)
-    return found[0] if found else None
-
-
-def _marks(client: MlflowClient, run: Run) -> Iterator[str]:
-    """Yield the marks of the evaluations nested in a run."""
-    wanted, page = f"tags.`{PARENT}` = '{run.info.run_id}'", None
-    while page != "":
-        found = client.search_runs([run.info.experiment_id], wanted, page_token=page)
-        yield from (one.data.tags[MARK] for one in found if MARK in one.data.tags)
-        page = found.token or ""
 
 
 def _now() -> int:
