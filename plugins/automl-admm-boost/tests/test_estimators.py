@@ -72,6 +72,30 @@ def test_early_stopping_finds_the_rounds_and_fits_all_rows(name: str, numbers: A
     assert np.array_equal(answers(model, numbers), answers(plain, numbers))
 
 
+@pytest.mark.parametrize("early_stopping", [False, True])
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name == "CatBoostRegressor"])
+def test_the_unit_of_a_target_is_all_the_same(
+    name: str, loss: str, early_stopping: bool, numbers: Any
+) -> None:
+    y = np.where(numbers[:, 1] > 0, 2.0, 1.0) + numbers[:, 0] / 10
+    for unit in (1e-9, 1e-30):
+        model = made(name, n_estimators=60, loss=loss, early_stopping=early_stopping)
+        model.fit(numbers, y * unit)
+        assert model.score(numbers, y * unit) > 0.9
+        assert np.array_equal(
+            pickle.loads(pickle.dumps(model)).predict(numbers), answers(model, numbers)
+        )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_that_are_all_right_at_once_are_fitted(name: str, numbers: Any) -> None:
+    is_one = numbers[:, 1] > 0
+    y = target_of(name, np.where(is_one, 1.0, -1.0))
+    model = made(name).fit(numbers, y, sample_weight=is_one.astype(float))
+    assert (model.predict(numbers[is_one]) == y[is_one]).mean() > 0.9
+
+
 @pytest.mark.parametrize(
     ("count", "classes", "of_last", "is_parted"),
     [(140, 2, 60, True), (130, 2, 60, False), (400, 2, 3, False), (400, 0, 0, True)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,8 @@ from automl_admm_boost.boosted import (
 )
 from automl_admm_boost.rounds import Rows
 
+NOTHING_DRAWN = "Too few sampling units"
+LARGEST_POWER = 1000  # a larger one is no number of 64 bits
 REGRESSIONS = {"squared_error": "RMSE", "absolute_error": "MAE"}
 
 
@@ -35,15 +38,13 @@ class _CatBoost(Boosted):
         self, rows: Rows, outputs: int, rounds: int, aside: Rows | None, start: Any = None
     ) -> tuple[bytes, int]:
         del start  # a fit that goes on is another model: levels are counted anew
-        made = catboost.CatBoost(
-            self._settings() | self._objective(outputs) | {"iterations": rounds}
-        )
-        data = self._pool(rows)
+        settings = self._settings() | self._objective(outputs) | {"iterations": rounds}
+        factor = _factor(rows) if outputs == 0 else 1.0
+        data = self._pool(rows, factor)
         if aside is None:
-            made.fit(data)
-            return _bytes_of(made), rounds
-        made.fit(data, eval_set=self._pool(aside), early_stopping_rounds=PATIENCE)
-        return b"", int(made.get_best_iteration() or 0) + 1
+            return _bytes_of(_in_unit(_fitted(settings, data), factor)), rounds
+        stopping = {"eval_set": self._pool(aside, factor), "early_stopping_rounds": PATIENCE}
+        return b"", int(_fitted(settings, data, **stopping).get_best_iteration() or 0) + 1
 
     def _objective(self, outputs: int) -> dict[str, Any]:
         if outputs == 0:
@@ -64,12 +65,10 @@ class _CatBoost(Boosted):
             "verbose": False,
         }
 
-    def _pool(self, rows: Rows) -> Any:
-        return catboost.Pool(
-            self._split(rows.X),
-            rows.y,
-            weight=rows.weights,
-        )
+    def _pool(self, rows: Rows, factor: float) -> Any:
+        # Only a quantity has a factor: the numbers of classes stay whole.
+        y = rows.y if factor == 1.0 else rows.y * factor
+        return catboost.Pool(self._split(rows.X), y, weight=rows.weights)
 
     def _split(self, X: Floats) -> Any:
         """Return the table in two parts, figures and levels: levels are texts to CatBoost."""
@@ -97,6 +96,38 @@ class _CatBoost(Boosted):
         # All nodes of one level ask the same: a tree of depth d has 2^d leaves.
         for leaves in map(int, self._booster.get_tree_leaf_counts()):
             yield leaves, leaves.bit_length() - 1
+
+
+def _factor(rows: Rows) -> float:
+    """Return the power of 2 that spreads a target of small unit by 1 or more; else 1.
+
+    The steps by which CatBoost searches absolute errors are too wide for such a target.
+    """
+    y = rows.y if rows.weights is None else rows.y[rows.weights > 0]
+    spread = float(np.abs(y - np.median(y)).mean()) if len(y) else 0.0
+    if not 0.0 < spread < 1.0:
+        return 1.0
+    return float(2.0 ** min(math.ceil(-math.log2(spread)), LARGEST_POWER))
+
+
+def _in_unit(made: Any, factor: float) -> Any:
+    """Return a model of a target times the factor as one of the target."""
+    if factor != 1.0:
+        scale, bias = made.get_scale_and_bias()
+        made.set_scale_and_bias(scale / factor, bias / factor)
+    return made
+
+
+def _fitted(settings: dict[str, Any], data: Any, **stopping: Any) -> Any:
+    """Fit CatBoost on the rows that it draws in each round, else on all of them."""
+    made = catboost.CatBoost(settings)
+    try:
+        return made.fit(data, **stopping)
+    except catboost.CatBoostError as problem:
+        # It draws by the size of gradients, and none is left where every row is right.
+        if NOTHING_DRAWN not in str(problem):
+            raise
+    return catboost.CatBoost(settings | {"bootstrap_type": "No"}).fit(data, **stopping)
 
 
 def _bytes_of(made: Any) -> bytes:
