@@ -22,7 +22,7 @@ def percent(part: float) -> str:
     missing = 1.0 - part
     if WHOLE < missing < 0.01:
         decimals = 1 - floor(log10(100 * missing))
-        return f"{f'{100 * part:.{decimals}f}'.rstrip('0')} %"
+        return f"{f'{100 * part:.{decimals}f}'.rstrip('0').rstrip('.')} %"
     return f"{100 * part:.3g} %"
 
 
@@ -41,11 +41,12 @@ def percent_of_confidence(confidence: float) -> str:
     >>> percent_of_confidence(0.95), percent_of_confidence(0.9985), percent_of_confidence(0.999999)
     ('95 %', '99.85 %', '99.9999 %')
     """
-    return _said(100 - _of_risk(1.0 - confidence))
+    # In decimals: one less a float has digits that nobody gave.
+    return _said(100 - _of_risk(float(1 - Decimal(repr(float(confidence))))))
 
 
 def _of_risk(risk: float) -> Decimal:
-    return DIGITS_OF_RISKS.create_decimal_from_float(100 * risk * (1.0 - ROUNDING))
+    return DIGITS_OF_RISKS.create_decimal_from_float(100 * float(risk) * (1.0 - ROUNDING))
 
 
 def _said(number: Decimal) -> str:

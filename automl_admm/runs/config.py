@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
+from functools import cached_property
 from numbers import Real
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from automl_admm.execution.threads import count_cores
 from automl_admm.pipelines.thresholds.cost_text import costs_as_text
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.driving.interrupts import Deferral
+from automl_admm.runs.metric_code import digest_metric
 from automl_admm.runs.options import OPTIONS, RunOptions
 from automl_admm.runs.validation import check_option, check_whole
 
@@ -180,6 +182,11 @@ class RunConfig(RunOptions):
     def deadline(self) -> float | None:
         """End of the budget on the monotonic clock."""
         return None if self.seconds is None else self.begun + self.seconds
+
+    @cached_property
+    def metric_code(self) -> str | None:
+        """The digest of a metric given as an object, as it was when first asked for."""
+        return digest_metric(self.scoring, self.extra_plugins.get("scoring"))
 
     @property
     def limit_of_one(self) -> float:

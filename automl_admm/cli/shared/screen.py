@@ -100,12 +100,14 @@ class Screen:
     def hand_on(self, text: str) -> None:
         """Write data: in UTF-8, as into a file, unless they go to a terminal."""
         encoding = getattr(self.stream, "encoding", None) or UTF_8
-        if not self._is_raw or self._is_closed or codecs.lookup(encoding).name == UTF_8:
+        buffer = getattr(self.stream, "buffer", None)
+        is_utf_8 = codecs.lookup(encoding).name == UTF_8
+        if not self._is_raw or self._is_closed or is_utf_8 or buffer is None:
             self.write(text)
             return
         with self._told():
             self.stream.flush()
-            self.stream.buffer.write(text.encode(UTF_8, "backslashreplace"))
+            buffer.write(text.encode(UTF_8, "backslashreplace"))
 
     def put(self, text: str) -> int:
         """Write a text as it is.

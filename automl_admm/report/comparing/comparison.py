@@ -11,7 +11,7 @@ from automl_admm.data.row_roles import NAMES
 from automl_admm.pipelines.metric_facts import looks_at_scores
 from automl_admm.report.comparing.run_facts import LimitResult, RunFacts
 from automl_admm.report.pipeline_differences import ParameterValues, SideBySide, put_side_by_side
-from automl_admm.runs.session.metric_code import UNKNOWN
+from automl_admm.runs.metric_code import UNKNOWN
 
 # Without them equal, two scores are numbers of different quantities.
 DEFINING = ("metric", "positive", *NAMES)

@@ -13,7 +13,7 @@ from automl_admm.pipelines.thresholds.by_group import NAMES
 from automl_admm.report.sections import verdict
 from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView, read_view
-from automl_admm.runs.session.metric_code import UNKNOWN
+from automl_admm.runs.metric_code import UNKNOWN
 
 # Options that stand in the resolved settings under another name, and facts that are no settings.
 ELSEWHERE = frozenset(

@@ -13,7 +13,8 @@ BINS = 10
 def part_by(values: Any) -> Iterator[Any]:
     """Yield a mask of the rows of each bin, in the order of their values.
 
-    At most ten bins have about as many rows each; equal values stay together.
+    There are at most ten bins of about as many rows, or one for each of few values: equal ones stay
+    together.
     """
     distinct = np.unique(values)
     inner = distinct[1:]

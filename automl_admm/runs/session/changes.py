@@ -18,10 +18,11 @@ from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.data.row_roles import NAMES as ROLE_NAMES
 from automl_admm.grammar.text.matcher import parse
+from automl_admm.runs.metric_code import UNKNOWN
 from automl_admm.runs.options import OPTIONS
 from automl_admm.runs.provenance import add_sums
 from automl_admm.runs.session.brought_parts import BROUGHT, other_versions
-from automl_admm.runs.session.level_orders import other_orders
+from automl_admm.runs.session.level_orders import lost_orders, other_orders
 from automl_admm.runs.session.written_limits import read_limit
 
 SHOWN_CHARACTERS = 60
@@ -67,6 +68,7 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
         or _labels(before, now)
         or _columns_of_limits(before["data"], now["data"])
         or _noise(before["data"], now["data"])
+        or _metric(before, now)
         or _splits(before, now)
         or _groups(before["settings"]["limits"], now["settings"]["limits"])
     )
@@ -126,8 +128,9 @@ def _has_other_split(was: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
 
 
 def _orders(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    names = ", ".join(other_orders(before, now))
-    return [f"data: the levels of {_shown(names)} stand in another order"] if names else []
+    told = ((other_orders, "stand in other places"), (lost_orders, "have no order any more"))
+    pairs = ((", ".join(find(before, now)), words) for find, words in told)
+    return [f"data: the levels of {_shown(names)} {words}" for names, words in pairs if names]
 
 
 def _labels(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -157,6 +160,13 @@ def _noise(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return [
         f"data: noise of limits goes to other columns ({_shown(names)}), as of an older version"
     ]
+
+
+def _metric(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Tell that a metric given as an object has other code under the same name, if both say it."""
+    codes = [side.get("metric_code") for side in (was, now)]
+    is_other = codes[0] != codes[1] and not {None, UNKNOWN} & {*codes}
+    return ["the metric has the same name and other code"] if is_other else []
 
 
 def _splits(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -11,13 +11,19 @@ def other_orders(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]
 
     Nothing is told of a column without levels in one of both.
     """
-    ordered = before.get("ordered_columns", [])
-    lost = {*ordered} - {*now.get("ordered_columns", ordered)}
+    ordered = frozenset(before.get("ordered_columns", ()))
     was, is_now = _levels(before), _levels(now)
-    found = [name for name in was if name in is_now and _differ(was[name], is_now[name])]
-    # A level between two others gives these other numbers, even if no row has it.
-    longer = [name for name in ordered if name in was and was[name] != is_now.get(name, was[name])]
-    return sorted({*found, *longer, *lost})
+    return [
+        name
+        for name in sorted({*was} & {*is_now})
+        if _differ(was[name], is_now[name], by_place=name in ordered)
+    ]
+
+
+def lost_orders(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the features whose levels had an order in the `run.json` before, and have none."""
+    ordered = before.get("ordered_columns", [])
+    return sorted({*ordered} - {*now.get("ordered_columns", ordered)})
 
 
 def _levels(side: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
@@ -27,8 +33,14 @@ def _levels(side: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
     return {str(one["name"]): one["categories"] for one in described if one.get("categories")}
 
 
-def _differ(was: Sequence[Any], is_now: Sequence[Any]) -> bool:
-    """Return True if common levels stand in another order."""
+def _differ(was: Sequence[Any], is_now: Sequence[Any], *, by_place: bool) -> bool:
+    """Return True if common levels stand in another order, or `by_place` in other places.
+
+    A level between two others gives these other numbers, even if no row has it.
+    """
     both = {*was} & {*is_now}
-    old, new = ([level for level in side if level in both] for side in (was, is_now))
+    old, new = (
+        [(place if by_place else 0, level) for place, level in enumerate(side) if level in both]
+        for side in (was, is_now)
+    )
     return old != new

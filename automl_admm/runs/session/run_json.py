@@ -28,7 +28,6 @@ from automl_admm.runs.provenance import fingerprint, machine, sum_of_rows, versi
 from automl_admm.runs.saved_request import describe_request, is_parted_as_before
 from automl_admm.runs.session.brought_parts import BROUGHT, brought_parts
 from automl_admm.runs.session.changes import hash_space
-from automl_admm.runs.session.metric_code import metric_code
 from automl_admm.runs.session.mixed_basis import MIXED
 from automl_admm.runs.session.written_limits import write_limit
 from automl_admm.store.file_schemas import RUN_ID
@@ -99,7 +98,7 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
             for name, part in prepared.config.extra_plugins.items()
             if isinstance(part, GivenParts)
         },
-        "metric_code": metric_code(prepared.config),
+        "metric_code": prepared.config.metric_code,
         "components_left_out": dict(prepared.grammar.left_out),
         "portfolio": _portfolio(prepared),
         "priors": _priors(prepared),

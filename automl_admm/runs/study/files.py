@@ -39,6 +39,7 @@ from automl_admm.store.sqlite.log import SqliteStore
 
 # Changes by which the executor is chosen anew: earlier versions wrote their choice as the user's.
 CHOOSING = frozenset({"n_jobs", "eval_time_limit", "memory_limit"})
+EXECUTOR = "executor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,9 @@ def reopen_study(folder: str | Path, changed: Mapping[str, Any]) -> Opened:
     kept = {"constraints": saved.limits, "starts": saved.starts, **saved.options}
     if "limits" in changed:
         del kept["constraints"]
-    if changed.keys() & CHOOSING and kept.get("executor") == OF_ONE:
-        del kept["executor"]
+    is_ours = kept.get("executor") == OF_ONE and EXECUTOR not in saved.named
+    if changed.keys() & CHOOSING and is_ours:
+        del kept[EXECUTOR]
     call = StudyCall(saved.space, **kept | {"work_dir": path} | dict(changed))
     box = _prepare(call)
     if tuple(box.problem.limits) != saved.limits:
@@ -92,7 +94,12 @@ def reopen_study(folder: str | Path, changed: Mapping[str, Any]) -> Opened:
         demand_asks(path / JOURNAL, journal, log)
         tell = teller(box.config, box.problem, box.plugins, is_open_ended=True)
         trials = restore(box, store, journal, tell)
-        described = _described(saved.name, call, box)
+        described = replace(
+            _described(saved.name, call, box),
+            # Cheap functions given to a load are for it alone: none is asked of the next one.
+            cheap=saved.cheap,
+            named=_named(changed[EXECUTOR]) if EXECUTOR in changed else saved.named,
+        )
         if described != saved:
             write_study(path, described)
     except BaseException:
@@ -150,9 +157,9 @@ def _described(name: str, call: StudyCall, box: PreparedBox) -> SavedStudy:
     if call.n_jobs is None:
         options.pop("n_jobs", None)
     if call.executor is None:
-        options.pop("executor", None)
+        options.pop(EXECUTOR, None)
     elif isinstance(call.executor, str):
-        options["executor"] = call.executor
+        options[EXECUTOR] = call.executor
     return SavedStudy(
         name,
         call.space,
@@ -161,7 +168,12 @@ def _described(name: str, call: StudyCall, box: PreparedBox) -> SavedStudy:
         options,
         tuple(call.cheap or ()),
         tuple(objects),
+        _named(call.executor),
     )
+
+
+def _named(executor: object) -> tuple[str, ...]:
+    return (EXECUTOR,) if isinstance(executor, str) else ()
 
 
 def _default_of(one: Any) -> Any:

@@ -84,7 +84,8 @@ _FIELDS = record(
         "starts": list_of(mapping_of(either("a value or a list", VALUE, list_of(text)))),
         "options": mapping_of(VALUE),
         "objects": list_of(text),
-    }
+    },
+    {"named": list_of(text)},
 )
 CHANGED = "Restore it; Study.load(folder, …) takes changes of a study."
 
@@ -97,7 +98,10 @@ def _study(value: Any, where: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SavedStudy:
-    """The description of a study; the values of `objects` and `cheap` must be given again."""
+    """The description of a study; the values of `objects` and `cheap` must be given again.
+
+    The options in `named` are the user's choice. Earlier versions wrote their own among them.
+    """
 
     name: str
     space: SearchSpace
@@ -106,6 +110,7 @@ class SavedStudy:
     options: Mapping[str, Any]
     cheap: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
 
 
 def demand_writable(space: SearchSpace) -> None:
@@ -142,6 +147,7 @@ def write_study(folder: Path, study: SavedStudy) -> None:
         "starts": [dict(point) for point in study.starts],
         "options": dict(study.options),
         "objects": list(study.objects),
+        **({"named": list(study.named)} if study.named else {}),
     }
     write_json(folder / FILE, with_digest(content))
 
@@ -175,6 +181,7 @@ def read_study(folder: Path) -> SavedStudy:
         content["options"],
         tuple(content["cheap"]),
         tuple(content["objects"]),
+        tuple(content.get("named", ())),
     )
 
 

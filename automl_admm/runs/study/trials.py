@@ -146,12 +146,10 @@ class Trials:
         """Draw a new point at random, for a worker that has nothing to do meanwhile."""
         problem, number = self.box.problem, self.last_number + 1
         rng = np.random.default_rng(derive_seed(problem.seed, MEANWHILE, number))
-        running = {one.key for one in self.pending.values()}
         for _ in range(DRAWS):
             candidate = draw_candidate(problem.space, rng)
             key = problem.key(candidate)
-            is_new = key not in running and self.log.find(key) is None
-            if is_new and self._screen.excluding(candidate) is None:
+            if self.is_new(key) and self._screen.excluding(candidate) is None:
                 return self._start(key, candidate, MEANWHILE)
         return None
 
@@ -169,7 +167,11 @@ class Trials:
         self.log.begin(asked.number, key, text)
         self.journal.add(Ask(asked.number, heard, candidate, origin))
         self.pending[asked.number] = asked
-        self.tell("evaluation_started", number=asked.number, text=text)
+        try:
+            self.tell("evaluation_started", number=asked.number, text=text)
+        except BaseException:  # an interrupt: nobody has got it
+            self.unclaimed.appendleft(asked.number)
+            raise
         return asked
 
     def find(self, trial: object, study: str) -> Pending:
@@ -225,8 +227,7 @@ class Trials:
         """Enter a result from elsewhere; return False if its point is known or pending."""
         if not self.is_new(evaluation.key):
             return False
-        number = self.last_number + 1
-        self.enter(replace(evaluation, number=number, details={ADDED: True}))
+        self.enter(replace(evaluation, number=self.last_number + 1, details={ADDED: True}))
         return True
 
     def is_new(self, key: str) -> bool:

@@ -49,21 +49,21 @@ def fit(folder: Path, X: pd.DataFrame, evaluations: int, **more: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("was", "is_now"),
+    ("was", "is_now", "said"),
     [
-        (table("pqs", ordered=True), table("psq", ordered=True)),
-        (table("pqs"), table("psq")),
-        (table("pqs", ordered=True), table("prqs", ordered=True)),
-        (table("pqs", ordered=True), table("pqs")),
-        (table("qps", ordered=True), table(None)),
+        (table("pqs", ordered=True), table("psq", ordered=True), "stand in other places"),
+        (table("pqs"), table("psq"), "stand in other places"),
+        (table("pqs", ordered=True), table("prqs", ordered=True), "stand in other places"),
+        (table("pqs", ordered=True), table("pqs"), "have no order any more"),
+        (table("qps", ordered=True), table(None), "have no order any more"),
     ],
     ids=["ordered", "unordered", "a level more between two", "no order any more", "text"],
 )
 def test_another_order_of_levels_is_told_at_resume(
-    was: pd.DataFrame, is_now: pd.DataFrame, tmp_path: Path
+    was: pd.DataFrame, is_now: pd.DataFrame, said: str, tmp_path: Path
 ) -> None:
     fit(tmp_path / "run", was, 2)
-    with pytest.raises(StoreError, match="data: the levels of 'a' stand in another order"):
+    with pytest.raises(StoreError, match=f"data: the levels of 'a' {said}"):
         fit(tmp_path / "run", is_now, 3, warm_start=True)
     assert len(read_run(tmp_path / "run").log) == 2
 
@@ -76,8 +76,10 @@ def test_another_order_of_levels_is_told_at_resume(
         (table("qps"), table(None)),
         (table(None), table("qps", ordered=True)),
         (table("qps"), table("qps", ordered=True)),
+        (table("pqsz", ordered=True), table("pqs", ordered=True)),
+        (table("pqs", ordered=True), table("pqsz", ordered=True)),
     ],
-    ids=["unused", "unused first", "text", "text before", "not ordered before"],
+    ids=["unused", "unused first", "text", "text before", "not ordered before", "less", "more"],
 )
 def test_a_run_goes_on_where_no_encoder_sees_a_difference(
     was: pd.DataFrame, is_now: pd.DataFrame, tmp_path: Path

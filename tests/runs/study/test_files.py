@@ -89,6 +89,20 @@ def test_limits_on_calls_bring_child_processes(
         assert one._box.config.executor == "local"
 
 
+def test_one_named_inline_stays_under_other_limits_on_calls(tmp_path: Path) -> None:
+    place = begun(tmp_path / "s", executor="inline")
+    with Study.load(place, eval_time_limit=30.0) as one:
+        assert one._box.config.executor == "inline"
+    with Study.load(place, executor=None, n_jobs=2) as one:
+        assert one._box.config.executor == "local"
+
+
+def test_cheap_functions_given_to_a_load_are_not_asked_of_the_next(tmp_path: Path) -> None:
+    place = begun(tmp_path / "s", constraints=["w <= 1"])
+    Study.load(place, cheap={"w": lambda values: 0.0}).close()
+    Study.load(place).close()
+
+
 def test_an_executor_of_the_user_stays(tmp_path: Path) -> None:
     place = begun(tmp_path / "s", executor="local")
     with Study.load(place) as one:

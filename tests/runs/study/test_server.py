@@ -105,6 +105,7 @@ def test_the_answer_to_an_interrupted_call_is_not_that_of_the_next_one(
         for _ in range(2):  # no call connects anew what its user has closed
             with pytest.raises(AutomlAdmmError, match="the study does not answer"):
                 remote.ask()
+    study.close()
 
 
 FORKED = """

@@ -148,6 +148,26 @@ def test_a_point_of_the_user_comes_next_and_starts_come_first() -> None:
         one.enqueue(POINT)
 
 
+class Interrupting:
+    """Is interrupted as it hears of the second trial."""
+
+    def __init__(self) -> None:
+        self.heard = 0
+
+    def evaluation_started(self, number: int) -> None:
+        self.heard += 1
+        if number == 2 and self.heard == 2:
+            raise KeyboardInterrupt
+
+
+def test_a_trial_of_an_interrupted_ask_is_handed_out_by_the_next() -> None:
+    one = Study(SearchSpace((), (Parameter("x", 0.0, 1.0),)), callbacks=[Interrupting()])
+    with pytest.raises(KeyboardInterrupt):
+        one.ask(3)
+    assert sorted(trial.number for trial in one.ask(3)) == [1, 2, 3]
+    one.close()
+
+
 # --- mistakes ------------------------------------------------------------------------------------
 
 NO_LIMITS = {"size": 1.0}

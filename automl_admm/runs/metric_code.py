@@ -2,45 +2,46 @@
 
 from __future__ import annotations
 
+import dis
 import hashlib
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import partial
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any
 
 from automl_admm.plugins.given_parts import GivenParts
-from automl_admm.runs.config import RunConfig
 
 # The file of a run has their versions, so that a name in them says what is computed.
 VERSIONED = frozenset({"automl_admm", "numpy", "scipy", "pandas", "sklearn"})
 VERSIONED |= sys.stdlib_module_names
 UNKNOWN = "unknown"
 DEEPEST = 50
-PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
+PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type(...)})
+# What these reach is in no name of the code.
+HIDING = frozenset({"globals", "eval", "exec", "__import__", "import_module"})
 
 
 class _UnknownPartError(Exception):
     """A part of a metric says nothing of its work."""
 
 
-def metric_code(config: RunConfig) -> str | None:
+def digest_metric(scoring: Any, given: Any) -> str | None:
     """Return the digest of a metric given as an object, "unknown" without one; None for a name."""
-    given: Any = config.extra_plugins.get("scoring")
-    if not callable(config.scoring) and not isinstance(given, GivenParts):
+    if not callable(scoring) and not isinstance(given, GivenParts):
         return None
-    part = dict(given.records) if isinstance(given, GivenParts) else config.scoring
+    part = dict(given.records) if isinstance(given, GivenParts) else scoring
     try:
         said = json.dumps(_Description().of(part), sort_keys=True)
-    except (_UnknownPartError, ValueError):  # a variable of a closure may have no value yet
+    except Exception:  # noqa: BLE001 - somebody's objects: looking at them may do anything
         return UNKNOWN
     return hashlib.sha256(said.encode()).hexdigest()
 
 
 class _Description:
-    """A metric by the code and the values behind it, each part once."""
+    """A metric by the code and the values behind it; what may refer to itself is told once."""
 
     def __init__(self) -> None:
         # With the parts themselves: the address of one of the past may be that of another.
@@ -48,7 +49,7 @@ class _Description:
 
     def of(self, part: Any, depth: int = 0) -> Any:
         """Describe a part; raise for one of unknown work."""
-        if isinstance(part, PLAIN):
+        if type(part) in PLAIN:
             return f"{type(part).__name__} {part!r}"
         if _is_versioned(part):
             return _place(part)
@@ -56,7 +57,9 @@ class _Description:
             return self._seen[id(part)][0]
         if depth > DEEPEST:
             raise _UnknownPartError
-        self._seen[id(part)] = len(self._seen), part
+        # Whether two equal tuples or codes are one object hangs on how they were compiled.
+        if not isinstance(part, tuple | CodeType):
+            self._seen[id(part)] = len(self._seen), part
         return [type(part).__name__, [self.of(one, depth + 1) for one in _parts(part)]]
 
 
@@ -83,20 +86,23 @@ def _place(part: Any) -> str:
 
 
 def _parts(part: Any) -> Iterator[Any]:
-    """Yield the parts of a function, a record or a collection."""
-    if isinstance(part, FunctionType):
-        yield from (part.__code__, part.__defaults__, part.__kwdefaults__)
+    """Yield the parts of a function, a record or a collection; raise for what may have others."""
+    kind = type(part)
+    if kind is FunctionType:
+        yield from (part.__code__, part.__defaults__, part.__kwdefaults__, vars(part))
         yield from (cell.cell_contents for cell in part.__closure__ or ())
         yield from _globals_of(part, part.__code__)
-    elif isinstance(part, CodeType):
-        yield from (part.co_code, part.co_names, part.co_consts)
-    elif isinstance(part, partial):
+    elif kind is CodeType:
+        _demand_plain_names(part)
+        yield from (part.co_code, part.co_names, part.co_consts, part.co_varnames, part.co_flags)
+        yield from (part.co_argcount, part.co_kwonlyargcount, part.co_exceptiontable)
+    elif kind is partial:
         yield from (part.func, part.args, part.keywords)
-    elif isinstance(part, Mapping):
+    elif kind in (dict, MappingProxyType):
         yield from part.items()
-    elif isinstance(part, tuple | list):
+    elif kind in (tuple, list):
         yield from part
-    elif isinstance(part, frozenset | set):
+    elif kind in (frozenset, set):
         yield from sorted(part, key=repr)
     elif is_dataclass(part) and not isinstance(part, type):
         yield from (type(part), *((one.name, getattr(part, one.name)) for one in fields(part)))
@@ -104,6 +110,15 @@ def _parts(part: Any) -> Iterator[Any]:
         yield from (type(part), vars(part))
     else:
         raise _UnknownPartError
+
+
+def _demand_plain_names(code: CodeType) -> None:
+    """Raise if a code imports a module of unknown version, or looks things up by a text."""
+    if HIDING & {*code.co_names}:
+        raise _UnknownPartError
+    for one in dis.get_instructions(code):
+        if one.opname == "IMPORT_NAME" and str(one.argval).split(".")[0] not in VERSIONED:
+            raise _UnknownPartError
 
 
 def _globals_of(function: FunctionType, code: CodeType) -> Iterator[Any]:
