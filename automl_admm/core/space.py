@@ -57,8 +57,8 @@ NUMBERS = (int, float, np.integer, np.floating)
 
 
 LARGEST_WHOLE = 2**53  # beyond it a float may be two whole numbers
-# Of the larger end of a range: a 0 within it comes back from its place so near to 0.
-NOTHING = 1e-12
+# Of the larger end of a range, a few units in its last place: a 0 comes back so near to 0.
+NOTHING = 4 * 2.0**-52
 # Of the logarithms of a range: a narrower one is the same on both scales, to all digits shown.
 NARROW = 1e-9
 

@@ -310,7 +310,7 @@ def meaning(node: Node) -> Hashable:
         case Reference(name) | Call(component=name, arguments=()):
             return name
         case Call(name, arguments):
-            return name, tuple((a.name, a.given.kind, a.given.texts) for a in arguments)
+            return name, tuple(sorted((a.name, a.given.kind, a.given.texts) for a in arguments))
         case Template(name, before=before):
             own: Hashable = (name, tuple(row.pairs() for row in before))
         case Repetition(_, low, high):

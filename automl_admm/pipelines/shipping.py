@@ -48,6 +48,9 @@ PICKLE = "model.pickle"
 ROWS_ASKED = 10_000
 # A fit that went wrong shows on few rows.
 ROWS_SEEN = 2_000
+# The attributes of fitted estimators that hold others.
+MANY = ("steps", "transformers_", "transformer_list", "estimators_")
+ONE = ("estimator", "estimator_")
 
 
 def ship(
@@ -100,15 +103,35 @@ def ship_single(
 
 
 def seen_loss(work: PipelineWork, pipeline: Any) -> float:
-    """Return the loss on rows that a model learned from, so many at most; NaN if it has none."""
-    rows = np.random.default_rng(0).permutation(len(work.table.y))[:ROWS_SEEN]
+    """Return the loss on rows that a model learned from, so many at most; NaN if it has none.
+
+    It is the mean over the parts that were validated, to be compared with that out of fold: a class
+    of one row is in no part, and a rare one weighs little in the mean. There is none with a target
+    encoder: the model learned from rows encoded by others, and now encodes each by its own target.
+    """
+    if _encodes_by_target(pipeline):
+        return math.nan
+    rng, most = np.random.default_rng(0), max(ROWS_SEEN // len(work.splits), 1)
+    parts = [np.sort(rng.permutation(valid)[:most]) for _, valid in work.splits]
     try:
         with unheard_warnings():
-            return work.metric.loss(score_of(work.metric, pipeline, work.table.part(np.sort(rows))))
+            scores = [score_of(work.metric, pipeline, work.table.part(rows)) for rows in parts]
+            return float(np.mean([work.metric.loss(score) for score in scores]))
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001 - a component or a metric is anybody's code
         return math.nan
+
+
+def _encodes_by_target(model: Any) -> bool:
+    from sklearn.preprocessing import TargetEncoder
+
+    if isinstance(model, TargetEncoder):
+        return True
+    several = (getattr(model, name, ()) for name in MANY)
+    found = [one[1] if isinstance(one, tuple) else one for items in several for one in items]
+    found += [getattr(model, name, None) for name in ONE]
+    return any(hasattr(one, "get_params") and _encodes_by_target(one) for one in found)
 
 
 def ship_decided(

@@ -37,7 +37,18 @@ def digest_metric(scoring: Any, given: Any) -> str | None:
         said = json.dumps(_Description().of(part), sort_keys=True)
     except Exception:  # noqa: BLE001 - somebody's objects: looking at them may do anything
         return UNKNOWN
-    return hashlib.sha256(said.encode()).hexdigest()
+    # Another Python compiles the same text to other code: nothing is known of both.
+    return f"{sys.implementation.cache_tag}:{hashlib.sha256(said.encode()).hexdigest()}"
+
+
+def is_other_metric(was: str | None, is_now: str | None) -> bool:
+    """Return True if two digests are known to be of other code.
+
+    >>> is_other_metric("cpython-311:a", "cpython-311:b"), is_other_metric("cpython-311:a", UNKNOWN)
+    (True, False)
+    """
+    tags = [str(code).partition(":")[0] for code in (was, is_now)]
+    return was != is_now and tags[0] == tags[1]
 
 
 class _Description:

@@ -313,3 +313,12 @@ def test_an_integer_that_a_float_does_not_hold_is_refused(high: int) -> None:
 
 def test_no_values_may_be_said_as_none() -> None:
     assert Parameter("n", 0, 1, values=None).values == ()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "near"), [(-1.0, 1e13, 0.5), (-1.0, 1e9, -1e-4), (-1e6, 1.0, 5e-7)]
+)
+def test_a_value_that_is_small_beside_its_range_is_not_0(
+    low: float, high: float, near: float
+) -> None:
+    assert Parameter("x", low, high).rounded(near) != 0.0

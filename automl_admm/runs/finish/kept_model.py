@@ -106,8 +106,9 @@ def _without_seen(refit: Refit, prepared: Preparation) -> Refit:
 
     Earlier versions shipped such models: now they give way to any within the limits.
     """
-    is_single = refit.ensemble is None and refit.of_folds is None
-    if is_single or len(prepared.work.splits) == 1:
+    # The model of an only fold never saw the rows that it is measured on.
+    is_of_one_fold = refit.of_folds is None or len(prepared.work.splits) == 1
+    if refit.ensemble is None and is_of_one_fold:
         return refit
     pairs = zip(prepared.constraints, refit.evaluation.constraints, strict=True)
     values = tuple(math.nan if one.needs_unseen else value for one, value in pairs)

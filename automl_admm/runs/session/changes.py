@@ -18,7 +18,7 @@ from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.data.row_roles import NAMES as ROLE_NAMES
 from automl_admm.grammar.text.matcher import parse
-from automl_admm.runs.metric_code import UNKNOWN
+from automl_admm.runs.metric_code import is_other_metric
 from automl_admm.runs.options import OPTIONS
 from automl_admm.runs.provenance import add_sums
 from automl_admm.runs.session.brought_parts import BROUGHT, other_versions
@@ -164,8 +164,7 @@ def _noise(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 def _metric(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Tell that a metric given as an object has other code under the same name, if both say it."""
-    codes = [side.get("metric_code") for side in (was, now)]
-    is_other = codes[0] != codes[1] and not {None, UNKNOWN} & {*codes}
+    is_other = is_other_metric(was.get("metric_code"), now.get("metric_code"))
     return ["the metric has the same name and other code"] if is_other else []
 
 

@@ -56,8 +56,7 @@ class Trials:
     """Own the evaluations of a study, the pending ones, and the search that proposes."""
 
     def __init__(self, box: PreparedBox, store: Store, journal: Journal, tell: Tell) -> None:
-        self.box = box
-        self.conversation = Conversation()
+        self.box, self.conversation = box, Conversation()
         self.pending: dict[int, Pending] = {}
         self.unclaimed: deque[int] = deque()
         self.store, self.journal, self.tell = store, journal, tell
@@ -68,8 +67,8 @@ class Trials:
         """Read the log from the store; what a driver cut short has still to be evaluated."""
         known, key = self.store.read(), self.box.problem.key
         # Earlier versions gave some points, as one at 0, another key; a point has one.
-        ended = tuple(replace(e, key=key(e.candidate)) for e in known if e.has_ended)
-        self.log = Logbook(self.store, Past(ended), self.box.problem.limits)
+        past = Past(tuple(replace(e, key=key(e.candidate)) for e in known if e.has_ended))
+        self.log = Logbook(self.store, past, self.box.problem.limits)
         self.leave([e.candidate for e in known if not e.has_ended])
 
     def leave(self, candidates: Sequence[Candidate]) -> None:
@@ -156,8 +155,8 @@ class Trials:
     @property
     def last_number(self) -> int:
         """The highest number given to a trial so far, with a result or without."""
-        asked = max((ask.number or 0 for ask in self.journal.asks), default=0)
-        return max(self.log.last_number, asked, *self.pending)
+        asked = (ask.number or 0 for ask in self.journal.asks)
+        return max((self.log.last_number, *asked, *self.pending))
 
     def _start(self, key: str, candidate: Candidate, origin: str) -> Pending:
         asked = Pending(self.last_number + 1, key, [candidate], time.monotonic())

@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import LeaveOneOut
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import TargetEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from automl_admm import AutoMLClassifier, InfeasibleError
@@ -99,6 +102,15 @@ def test_a_final_fit_tells_the_loss_on_its_own_rows(tmp_path: Path) -> None:
         for ships in (True, False):
             found = used.refit(default_start(used.space.space), 0, tmp_path, ships=ships)
             assert found.seen_loss == loss
+
+
+def test_a_model_with_a_target_encoder_has_no_loss_on_its_own_rows(tmp_path: Path) -> None:
+    def encoded() -> Any:
+        inner = make_column_transformer((TargetEncoder(), [0]), remainder="passthrough")
+        return make_pipeline(inner, DecisionTreeClassifier())
+
+    found = only(work(), encoded)
+    assert math.isnan(found.refit(default_start(found.space.space), 0, tmp_path).seen_loss)
 
 
 def test_a_limit_that_changes_the_model_changes_nothing_of_that_loss(tmp_path: Path) -> None:
