@@ -35,7 +35,7 @@ def read_quick(given: Iterable[str], pipelines: PipelineSpace) -> tuple[Candidat
 
 
 def read_known(given: Iterable[str], pipelines: PipelineSpace) -> tuple[Candidate, ...]:
-    """The pipelines of some texts, but for those outside the grammar."""
+    """Return the pipelines of some texts, but for those outside the grammar."""
     return tuple(one for text in given for one in read_quick((text,), pipelines))
 
 
