@@ -35,9 +35,10 @@ Rows = NDArray[np.intp]
 def independent_rows(roles: Roles, largest: float, seed: int) -> Rows | None:
     """Draw independent rows, at most one of each group; None if all rows are independent and alike.
 
-    `largest` is L, as from `largest_total`.
+    `largest` is L, as from `largest_total`, at least. Rows that weigh the same are alike only if no
+    other row weighs more: by chance, or by how rows were parted, a table may lack the heavy ones.
     """
-    if roles.weights is None and roles.clusters is None:
+    if roles.weights is None and roles.clusters is None and largest <= roles.unit:
         return None
     weights, numbers, totals = _totals(roles)
     rng = np.random.default_rng(seed)
@@ -51,11 +52,12 @@ def independent_rows(roles: Roles, largest: float, seed: int) -> Rows | None:
 
 def largest_total(roles: Roles) -> float:
     """Return the largest weight of a group, in the unit of the weights as they were given."""
-    return float(_totals(roles)[2].max()) if len(_size(roles)) else 0.0
+    return float(_totals(roles)[2].max()) if len(_size(roles)) else roles.unit
 
 
 def _size(roles: Roles) -> Any:
-    return next((known for known in (roles.weights, roles.clusters) if known is not None), ())
+    columns = (roles.weights, roles.clusters, roles.hashes)
+    return next((known for known in columns if known is not None), ())
 
 
 def _totals(roles: Roles) -> tuple[Array, Rows, Array]:

@@ -43,6 +43,8 @@ TEXTS = list_of(text)
 RUN_ID = "run_id"
 # The key in `model.json` of the part of `run.json` that belongs to the model.
 OF_RUN = "run"
+# In the data of a run with weights or groups.
+LARGEST_TOTAL = "largest_total"
 # The key in `run.json` of the pipelines of earlier sessions and of other runs that come first.
 TRIED_FIRST = "tried_first"
 # The key in `model.json` of the digest of the script; null where none was written.
@@ -118,6 +120,7 @@ DATA = record(
         "classes": TEXTS,
         "for_limits": mapping_of(text),
         "spreads": mapping_of(within(0.0, sys.float_info.max)),
+        LARGEST_TOTAL: within(0.0, sys.float_info.max),
     },
 )
 SESSION = record({"begun": moment, "seconds": nullable(within(0.0, 1e12))})

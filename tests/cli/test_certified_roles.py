@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from automl_admm.data.reading.tables import read_table
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
+from automl_admm.runs.saved.certified_run import read_certified
+from automl_admm.store.run_folder import RunFolder
 
 ROLES = {"weight": "w", "group": "site"}
 
@@ -64,6 +67,16 @@ def test_only_independent_rows_count_and_no_group_is_on_both_sides(certified: Pa
     assert negatives == (frame["bad"][tested] == "no").sum()
     searched = frame.drop(index=aside["places"])
     assert not set(searched["site"]) & set(frame["site"][aside["places"]])
+
+
+def test_the_largest_weight_of_a_group_is_known_to_later_rows(certified: Path) -> None:
+    frame = table(3)
+    largest = frame.groupby("site")["w"].sum().max()
+    noted = read_certified(RunFolder(certified / "out"), "rows.csv")
+    assert noted.content["data"]["largest_total"] == pytest.approx(largest)
+    data = {key: value for key, value in noted.content["data"].items() if key != "largest_total"}
+    older = replace(noted, content={**noted.content, "data": data})
+    assert older.largest_total() == noted.largest_total() == pytest.approx(largest)
 
 
 def test_verify_agrees_and_says_what_was_tested(run: Any, certified: Path) -> None:

@@ -19,6 +19,14 @@ def test_rows_without_weights_and_groups_all_count():
     assert independent_rows(roles_of(weights=[3, 3, 3]), 3.0, seed=0) is None
 
 
+def test_rows_of_one_weight_are_drawn_if_others_weigh_more():
+    """A lot may lack the heavy rows by chance: its rows count as little as they do beside them."""
+    light = roles_of(weights=[3.0] * 4000)
+    assert largest_total(light) == 3.0
+    assert len(independent_rows(light, 12.0, seed=0)) == pytest.approx(1000, abs=100)
+    assert len(independent_rows(light.part(np.arange(8)), 3e6, seed=0)) == 0
+
+
 def test_no_group_gives_two_rows():
     groups = np.repeat(np.arange(50), np.arange(50) % 7 + 1)
     roles = roles_of(groups=groups)

@@ -34,6 +34,7 @@ from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.prepare.set_aside import CALLS, trial_rows
 from automl_admm.runs.saved.rows_of_run import RunRows
 from automl_admm.runs.session.model_run import read_run_of_model
+from automl_admm.store.file_schemas import LARGEST_TOTAL
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder
 
@@ -149,6 +150,13 @@ class CertifiedRun(RunRows):
         if not self.folder.certificate.exists():
             return ""
         return read_certificate(self.folder.certificate).data_sha256
+
+    def largest_total(self) -> float:
+        """Return the largest weight of a group in its data; 0 if an older version noted none."""
+        noted = self.content["data"].get(LARGEST_TOTAL)
+        if noted is None and self.folder.rows_set_aside.exists():
+            noted = read_rows_aside(self.folder).largest
+        return float(noted or 0.0)
 
     def recorded(self, constraint: Constraint, seen: Evidence) -> Evidence | None:
         """Return the run's own timing or measurement; None if there is no record."""

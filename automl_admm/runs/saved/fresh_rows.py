@@ -60,7 +60,7 @@ def test_on_fresh_rows(folder: RunFolder, frame: Any, data: str, place: Place) -
     if not len(table.y):
         raise DataError(f"{data} has no rows.")
     known = _count_known(run, table)
-    largest = max(run.aside.largest, largest_total(table.roles))
+    largest = max(run.largest_total(), largest_total(table.roles))
     tested = independent_rows(table.roles, largest, int(run.settings["seed"]))
     constraints = run.constraints(table)
     with threadpool_limits(threads_each(int(run.settings["workers"]))):

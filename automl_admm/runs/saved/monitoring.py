@@ -9,29 +9,34 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from automl_admm.certify.bounds.anytime import risk_at
-from automl_admm.certify.pooling import pool
-from automl_admm.certify.watching import State, Watch, Watched
+from automl_admm.certify.watching import Watch
 from automl_admm.core.errors import ConfigurationError, DataError, StoreError
 from automl_admm.core.evidence import Evidence
 from automl_admm.data.conforming import Place, row_of
-from automl_admm.data.drift import Shift, Summary, alarms, summarize
+from automl_admm.data.drift import Summary, alarms, summarize
 from automl_admm.data.row_hashes import NONE, RowHashes
 from automl_admm.execution.evidence_files import decode_evidence, encode_evidence
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.provenance import row_hashes_of
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.labelled_rows import open_run
-from automl_admm.runs.saved.look_evidence import LookEvidence, evidence_of_look
+from automl_admm.runs.saved.look_evidence import (
+    LookEvidence,
+    PooledEvidence,
+    draw_again,
+    evidence_of_look,
+    pool_looks,
+)
+from automl_admm.runs.saved.monitored import Monitored
 from automl_admm.runs.saved.row_origin import (
     ALL,
     LEARNED,
@@ -42,6 +47,7 @@ from automl_admm.runs.saved.row_origin import (
 )
 from automl_admm.runs.saved.rows_again import are_again, hash_of_order, share_of_twins
 from automl_admm.runs.saved.watched_columns import columns_of_model, shifts_from
+from automl_admm.store.file_schemas import LARGEST_TOTAL
 from automl_admm.store.run_folder import RunFolder, write_json
 
 SCHEMA = 1
@@ -49,59 +55,11 @@ NOTHING = LookEvidence({}, {})
 
 
 @dataclass(frozen=True)
-class Monitored:
-    """Findings of a look: limits, shifted columns of all compared ones, and rows seen before.
-
-    `doubt` is a sentence if the model learned, or may have learned, from some of the rows. `groups`
-    tells groups that are new, or not among the rows. `untested` says
-    why limits on decisions and the like were not tested; `anew` is a sentence if earlier looks or
-    their reference were at another model, and count no more. `not_counted` names limits without
-    these rows, or without those of an earlier look.
-    """
-
-    look: int
-    rows: int
-    pooled_rows: int
-    limits: tuple[Watched, ...]
-    shifts: tuple[Shift, ...]
-    shifted: tuple[Shift, ...]
-    repeated: int
-    learned: int | None
-    doubt: str | None
-    is_labelled: bool
-    has_reference: bool
-    groups: tuple[str, ...] = ()
-    untested: str | None = None
-    anew: str | None = None
-    not_counted: tuple[str, ...] = ()
-
-    @property
-    def broken(self) -> tuple[Watched, ...]:
-        """The limits that new rows have broken."""
-        return tuple(one for one in self.limits if one.state is State.BROKEN)
-
-    @property
-    def alarms(self) -> tuple[str, ...]:
-        """The limits that are broken, and the columns that have shifted, in words."""
-        return (
-            *(f"limit {one.limit} is broken" for one in self.broken),
-            *(f"{one.column} has shifted" for one in self.shifted),
-        )
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the look as it is written and printed; a number that is unknown is null."""
-        content = {**asdict(self), "alarms": self.alarms}
-        plain: dict[str, Any] = json.loads(
-            json.dumps(content, default=str), parse_constant=_nothing
-        )
-        return plain
-
-
-@dataclass(frozen=True)
 class _Look:
     """An earlier look: the model it was about, hashes of its rows, and evidence by limit.
 
-    `order` is the hash of its rows in their order; older versions wrote none.
+    `order` is the hash of its rows in their order, and `largest` the weight that they were drawn
+    by; older versions wrote none.
     """
 
     number: int
@@ -109,6 +67,14 @@ class _Look:
     hashes: RowHashes
     evidence: Mapping[str, Evidence]
     order: str | None
+    largest: float | None
+
+    def drawn_by(self, largest: float, seed: int) -> _Look:
+        """Return the look as if its rows had been drawn by a weight, which is no smaller."""
+        if self.largest is None:
+            return self
+        share = self.largest / largest
+        return replace(self, evidence=draw_again(self.evidence, share, seed, self.number))
 
     def leaves_out(self, name: str) -> bool:
         """Return True if it had labelled rows, and kept nothing of a limit."""
@@ -158,6 +124,26 @@ class _Watched:
         """The looks at the model that is in the folder now: another one's rows do not count."""
         return tuple(look for look in self.looks if look.model == self.model)
 
+    @property
+    def counted(self) -> tuple[_Look, ...]:
+        """Those of them whose rows can be drawn as those of this look are."""
+        if {"weight", "group"}.isdisjoint(self.run.roles):
+            return self.same
+        return tuple(look for look in self.same if look.largest is not None)
+
+    def _seen(self, table: Table | None) -> LookEvidence:
+        if table is None:
+            return NOTHING
+        known = max((look.largest or 0.0 for look in self.same), default=0.0)
+        return evidence_of_look(self.run, table, self.number, known)
+
+    def _pooled(self, seen: LookEvidence) -> PooledEvidence:
+        """Return the evidence of all looks, as if all their rows had been drawn by one weight."""
+        seed = int(self.run.settings["seed"])
+        looks = self.counted if seen.by_limit else ()
+        earlier = [look.drawn_by(seen.largest, seed).evidence for look in looks]
+        return pool_looks(earlier, seen.by_limit)
+
     def look_at(self, frame: Any, reference: Any) -> Monitored:
         target = self.run.settings["target"]
         is_labelled = target is not None and target in frame.columns
@@ -165,12 +151,11 @@ class _Watched:
         hashes = RowHashes(NONE, NONE) if table is None else row_hashes_of(table)
         self._refuse_again(hashes)
         learned, doubt = (None, None) if table is None else self._learned(table)
-        seen = NOTHING if table is None else evidence_of_look(self.run, table, self.number)
-        lots = seen.by_limit
-        pooled = {name: self._pooled(name, lot) for name, lot in lots.items()}
+        seen = self._seen(table)
+        lots, pooled = seen.by_limit, self._pooled(seen)
         watch = Watch(self.risk, self.number, len(lots))
         judged = tuple(
-            watch.judge(one.limit, lots[str(one.limit)], pooled[str(one.limit)])
+            watch.judge(one.limit, lots[str(one.limit)], pooled.by_limit[str(one.limit)])
             for one in self.run.limits()
             if str(one.limit) in lots
         )
@@ -194,7 +179,7 @@ class _Watched:
             anew=_say_anew(self, is_others=is_others),
             not_counted=tuple(self._not_counted(seen, pooled)),
         )
-        self._write(found, hashes, lots)
+        self._write(found, hashes, seen)
         return found
 
     def _untested(self, target: str | None) -> str | None:
@@ -235,26 +220,25 @@ class _Watched:
                     "is not so.",
                 )
 
-    def _not_counted(self, seen: LookEvidence, pooled: Mapping[str, Evidence]) -> Iterator[str]:
+    def _not_counted(self, seen: LookEvidence, pooled: PooledEvidence) -> Iterator[str]:
         """Name limits without evidence in these rows, or in those of an earlier look."""
+        counted = {look.number for look in self.counted}
+        undrawn = [one.number for one in self.same if one.evidence and one.number not in counted]
+        if undrawn and seen.by_limit:
+            yield (
+                f"{_say_looks(undrawn)}: no rows count 'in all', as an older version did not note "
+                "by which weight it drew them"
+            )
         for name, reason in seen.untold.items():
             yield f"{name}: not tested, as {reason.rstrip('.')}"
-        for name, lot in seen.by_limit.items():
-            if any(name in look.evidence for look in self.same) and pooled[name] is lot:
+        for name in seen.by_limit:
+            if name in pooled.alone:
                 yield f"{name}: 'in all' is of this look alone, as its values do not add up"
                 continue
-            without = [f"{look.number}" for look in self.same if look.leaves_out(name)]
+            without = [look.number for look in self.same if look.leaves_out(name)]
             if without:
-                looks = f"look{'s' if len(without) > 1 else ''} {', '.join(without)}"
+                looks = _say_looks(without)
                 yield f"{name}: 'in all' is without {looks}, of which no measurement was kept"
-
-    def _pooled(self, name: str, lot: Evidence) -> Evidence:
-        """Return the evidence of all looks; of this one where they do not add up."""
-        earlier = [look.evidence[name] for look in self.same if name in look.evidence]
-        try:
-            return reduce(pool, [*earlier, lot])
-        except ValueError:  # a number alone, or another range
-            return lot
 
     def _reference(self, given: Any) -> tuple[dict[str, Summary], bool]:
         """Return the counts of the reference, and True if the kept one is of another model.
@@ -285,7 +269,8 @@ class _Watched:
         path.mkdir(exist_ok=True)
         return path
 
-    def _write(self, found: Monitored, hashes: RowHashes, lots: Mapping[str, Evidence]) -> None:
+    def _write(self, found: Monitored, hashes: RowHashes, seen: LookEvidence) -> None:
+        lots = seen.by_limit
         content = {
             "schema_version": SCHEMA,
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -295,6 +280,7 @@ class _Watched:
             "evidence": dict(
                 zip(lots, json.loads(encode_evidence(list(lots.values()))), strict=True)
             ),
+            LARGEST_TOTAL: seen.largest,
             "row_hashes": np.sort(hashes.exact).tolist(),
             "order_sha256": hash_of_order(hashes),
             "canonical_hashes": np.sort(hashes.canonical).tolist(),
@@ -313,6 +299,10 @@ class _Watched:
             partial.unlink(missing_ok=True)
 
 
+def _say_looks(numbers: Sequence[int]) -> str:
+    return f"look{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
 def _say_anew(watched: _Watched, *, is_others: bool) -> str | None:
     """Tell at the first look at a new model, and at each look without its reference."""
     place, told = watched.run.folder.path, list[str]()
@@ -329,10 +319,6 @@ def _say_anew(watched: _Watched, *, is_others: bool) -> str | None:
     return " ".join(told) or None
 
 
-def _nothing(_: str) -> None:
-    return None
-
-
 def _looks(folder: RunFolder) -> Iterator[_Look]:
     for path in sorted(folder.monitoring.glob("look-*.json")):
         content = _read(path)
@@ -341,7 +327,9 @@ def _looks(folder: RunFolder) -> Iterator[_Look]:
             seen = decode_evidence(json.dumps(list(content["evidence"].values())).encode())
             number, hashes = int(content["result"]["look"]), _hashes(content)
             evidence, order = dict(zip(names, seen, strict=True)), content.get("order_sha256")
-            yield _Look(number, content["model_sha256"], hashes, evidence, order)
+            largest = content.get(LARGEST_TOTAL)
+            drawn_by = None if largest is None else float(largest)
+            yield _Look(number, content["model_sha256"], hashes, evidence, order, drawn_by)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
             raise _unreadable(path, problem) from problem
 

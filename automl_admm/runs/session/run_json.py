@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -30,7 +31,7 @@ from automl_admm.runs.session.brought_parts import BROUGHT, brought_parts
 from automl_admm.runs.session.changes import hash_space
 from automl_admm.runs.session.mixed_basis import MIXED
 from automl_admm.runs.session.written_limits import write_limit
-from automl_admm.store.file_schemas import RUN_ID
+from automl_admm.store.file_schemas import LARGEST_TOTAL, RUN_ID
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 
@@ -85,7 +86,7 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
     return {
         "request": describe_request(prepared.config),
         "settings": _settings(prepared),
-        "data": _describe(prepared.work),
+        "data": _describe(prepared.work) | _weights(prepared),
         "schema": prepared.schema.describe(),
         **prepared.ingest.as_content(),
         "column_kinds": sorted(prepared.work.context.kinds),
@@ -202,6 +203,12 @@ def _describe(work: PipelineWork) -> dict[str, Any]:
         **({} if table.sensitive is None else {"for_limits": _hashes(table.sensitive)}),
         **({} if work.spreads is None else {"spreads": dict(work.spreads)}),
     }
+
+
+def _weights(prepared: Preparation) -> dict[str, float]:
+    """Return the largest weight of a group: later rows are drawn as those of the run are."""
+    has_any = not {"weight", "group"}.isdisjoint(prepared.columns)
+    return {LARGEST_TOTAL: prepared.largest} if has_any and math.isfinite(prepared.largest) else {}
 
 
 def labels_in_text(labels: Any) -> list[str]:

@@ -1,0 +1,67 @@
+"""Evidence with a part of its rows, as if each row had been kept with one probability.
+
+Evidence has no rows any more, but counts and values. Of s events among n trials those kept are
+binomial, as if the rows had been drawn. Parts that share rows are thinned apart from each other:
+each is as if its rows had been drawn, and bounds for such parts ask no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from automl_admm.certify.pooling import LONE
+from automl_admm.core.evidence import F1, Evidence, Fact, Ranking, Rate
+from automl_admm.core.space import Array
+
+
+def thin(evidence: Evidence, share: float, rng: np.random.Generator) -> Evidence:
+    """Return the evidence with each row kept with the probability `share`.
+
+    A fact is of no rows; evidence of which two lots do not add up stays as it is.
+
+    >>> thin(Rate(0, 100), 0.2, np.random.default_rng(0))
+    Rate(events=0, trials=23, of='rows')
+    """
+    if share >= 1.0 or isinstance(evidence, (Fact, *LONE)):
+        return evidence
+    if isinstance(evidence, Rate):
+        events, trials = _counts(evidence.events, evidence.trials, share, rng)
+        return replace(evidence, events=events, trials=trials)
+    if isinstance(evidence, F1):
+        hits, rows = _counts(evidence.hits, evidence.rows, share, rng)
+        return replace(evidence, hits=hits, rows=rows)
+    if isinstance(evidence, Ranking):  # its scores are of different rows
+        return Ranking(
+            *(_some(one, share, rng) for one in (evidence.positives, evidence.negatives))
+        )
+    return _of_parts_or_values(evidence, share, rng)
+
+
+def _counts(among: int, rows: int, share: float, rng: np.random.Generator) -> tuple[int, int]:
+    if not 0 <= among <= rows:
+        return among, rows
+    kept, others = rng.binomial([among, rows - among], share)
+    return int(kept), int(kept + others)
+
+
+def _some(values: Array, share: float, rng: np.random.Generator) -> Array:
+    return values[rng.random(len(values)) < share]
+
+
+def _of_parts_or_values(evidence: Any, share: float, rng: np.random.Generator) -> Evidence:
+    """Thin each part, or the values of all fields by the same rows."""
+    known = {item.name: getattr(evidence, item.name) for item in fields(evidence)}
+    lengths = {len(value) for value in known.values() if isinstance(value, np.ndarray)}
+    kept = rng.random(max(lengths, default=0)) < share
+    thinned = dict[str, Any]()
+    for name, value in known.items():
+        if isinstance(value, Mapping):
+            thinned[name] = {key: thin(part, share, rng) for key, part in value.items()}
+        elif isinstance(value, np.ndarray):
+            thinned[name] = value[kept]
+    found: Evidence = replace(evidence, **thinned)
+    return found

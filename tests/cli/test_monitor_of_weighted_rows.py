@@ -1,0 +1,153 @@
+"""A model in use on rows with weights or in groups: each look draws its rows as all looks do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm import AutoMLClassifier, monitor
+from automl_admm.store.run_folder import write_json
+
+Run = Callable[..., Any]
+HEAVY = 20.0
+FEATURES = ["x", "z"]
+
+
+def rows(count: int, seed: int, heavy: float, *, turned: bool = True) -> pd.DataFrame:
+    """Make rows, a share of which weighs more; the model is wrong on these alone."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(count, 2)), columns=FEATURES)
+    is_heavy = rng.random(count) < heavy
+    frame["w"] = np.where(is_heavy, HEAVY, 1.0)
+    frame["y"] = ((frame["x"] > 0) ^ (is_heavy & turned)).astype(int)
+    return frame
+
+
+def fitted(folder: Path, frame: pd.DataFrame, **roles: Any) -> Path:
+    AutoMLClassifier(
+        grammar="tiny",
+        cv=2,
+        max_evaluations=1,
+        executor="inline",
+        random_state=0,
+        constraints=["error <= 0.3"],
+        work_dir=folder / "RUN",
+    ).fit(frame[FEATURES], frame["y"], **roles)
+    return folder / "RUN"
+
+
+@pytest.fixture(scope="module")
+def weighted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    known = rows(400, 0, heavy=0.05, turned=False)
+    return fitted(tmp_path_factory.mktemp("weighted"), known, sample_weight=known["w"])
+
+
+@pytest.fixture
+def folder(weighted: Path, tmp_path: Path) -> Path:
+    shutil.copytree(weighted, tmp_path / "RUN")
+    return tmp_path / "RUN"
+
+
+def without_largest(folder: Path, *names: str) -> None:
+    """Write files of the folder as an older version did."""
+
+    def older(part: dict[str, Any]) -> dict[str, Any]:
+        new = ("largest_total", "content_sha256")
+        return {key: value for key, value in part.items() if key not in new}
+
+    for name in names:
+        write_json(folder / name, json.loads((folder / name).read_text(), object_hook=older))
+
+
+def look(run: Run, folder: Path, frame: pd.DataFrame, code: int = 0) -> dict[str, Any]:
+    frame.to_csv("rows.csv", index=False)
+    done = run("monitor", folder, "rows.csv", "--json")
+    assert done.code == code, done.err
+    told: dict[str, Any] = json.loads(done.out)
+    return told
+
+
+def test_small_looks_weigh_rows_as_a_large_one_does(folder: Path) -> None:
+    """Most of the small looks have no heavy row at all, and all of their rows weigh the same."""
+    lots = [rows(10, seed, heavy=0.05) for seed in range(1, 31)]
+    for lot in lots:
+        one = monitor(folder, lot).limits[0]
+    whole = pd.concat(lots)
+    is_wrong = (whole["w"] > 1).astype(float)
+    true = np.average(is_wrong, weights=whole["w"])
+    assert true > 0.4
+    assert one.pooled == pytest.approx(true, abs=0.2)
+    assert one.state != "holds"
+
+
+@pytest.mark.parametrize("age", ["of this version", "of an older version"])
+@pytest.mark.parametrize("order", ["light first", "heavy first"])
+def test_a_file_for_each_weight_counts_by_it(run: Run, folder: Path, age: str, order: str) -> None:
+    if age == "of an older version":
+        without_largest(folder, "run.json", "model.json")
+    light, heavy = rows(950, 1, heavy=0.0), rows(50, 2, heavy=1.0)
+    lots = [light, heavy] if order == "light first" else [heavy, light]
+    monitor(folder, lots[0])
+    told = look(run, folder, lots[1], code=6)
+    assert told["limits"][0]["pooled"] == pytest.approx(0.51, abs=0.1)
+    assert told["limits"][0]["lower"] > 0.3
+    assert (told["pooled_rows"], told["not_counted"]) == (1000, [])
+
+
+def test_rows_that_were_drawn_stay_so_at_each_look(run: Run, folder: Path) -> None:
+    without_largest(folder, "run.json", "model.json")
+    look(run, folder, rows(300, 1, heavy=0.0))
+    heavy = look(run, folder, rows(10, 2, heavy=1.0), code=6)
+    before = heavy["limits"][0]
+    light = rows(1, 3, heavy=0.0)
+    after = monitor(folder, light).limits[0]
+    assert after.pooled == pytest.approx(before["pooled"], rel=0.11)
+
+
+def test_the_rows_of_one_patient_count_as_one(run: Run, tmp_path: Path) -> None:
+    """Wrong on one patient of many visits: with a file for each, visits must not count."""
+    known = rows(300, 0, heavy=0.0)
+    visits = pd.Series(np.arange(300) // 30, name="patient")
+    folder = fitted(tmp_path, known, groups=visits)
+    for number in range(4):
+        lot = rows(30, 10 + number, heavy=0.0).assign(patient=number)
+        told = look(run, folder, lot)
+    assert told["limits"][0]["pooled"] == 0.0
+    assert told["limits"][0]["upper"] > 0.3
+    assert told["limits"][0]["state"] == "open"
+    alone = rows(30, 20, heavy=0.0)
+    few = monitor(folder, alone.assign(patient=np.arange(30))).limits[0]
+    assert few.upper > 0.3
+
+
+def test_looks_of_an_older_version_are_told_and_do_not_count(run: Run, folder: Path) -> None:
+    look(run, folder, rows(200, 1, heavy=0.0))
+    without_largest(folder, "monitoring/look-0001.json")
+    told = look(run, folder, rows(200, 2, heavy=1.0), code=6)
+    assert told["limits"][0]["pooled"] == told["limits"][0]["value"]
+    (said,) = told["not_counted"]
+    assert said.startswith("look 1: no rows count 'in all', as an older version")
+    assert told["pooled_rows"] == 400
+
+
+def test_looks_of_an_older_version_count_where_all_rows_are_alike(run: Run, tmp_path: Path) -> None:
+    folder = fitted(tmp_path, rows(200, 0, heavy=0.0))
+    look(run, folder, rows(300, 1, heavy=0.0))
+    without_largest(folder, "run.json", "model.json", "monitoring/look-0001.json")
+    told = look(run, folder, rows(100, 2, heavy=1.0), code=6)
+    assert told["limits"][0]["pooled"] == pytest.approx(0.25, abs=0.05)
+    assert told["not_counted"] == []
+
+
+def test_a_look_without_labels_knows_no_weight(run: Run, folder: Path) -> None:
+    scaled = [rows(200, seed, heavy=0.1) for seed in (1, 2)]
+    look(run, folder, scaled[0].drop(columns=["y", "w"]))
+    told = look(run, folder, scaled[1], code=6)
+    assert told["limits"][0]["pooled"] > 0.3
