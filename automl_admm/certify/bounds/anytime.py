@@ -7,7 +7,6 @@ stops at the first alarm, needs one that is valid at all looks at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from scipy.optimize import brentq
 from scipy.special import betaln
@@ -16,8 +15,8 @@ from automl_admm.certify.bounds.bounds import Bounds, approximate_bounds, exact_
 from automl_admm.core.evidence import Evidence, Fact, Rate
 
 MIXTURE = "Robbins' mixture, valid at every look"
-# Rates closer than this to 0 or 1 are not told from them.
-SMALLEST = 1e-12
+# Of the logarithm of a rate.
+PRECISION = 1e-14
 
 
 def anytime_bounds(evidence: Evidence, risk: float, look: int) -> Bounds | None:
@@ -59,25 +58,26 @@ def rate_set(events: int, trials: int, risk: float) -> tuple[float, float]:
     >>> (round(low, 3), round(high, 3))
     (0.091, 0.352)
     """
-    seen, most = events / trials, math.log(1.0 / risk)
-    mixture = betaln(events + 0.5, trials - events + 0.5) - betaln(0.5, 0.5)
-
-    def excess(rate: float) -> float:
-        told = events * math.log(rate) if events else 0.0
-        told += (trials - events) * math.log1p(-rate) if events < trials else 0.0
-        return float(mixture - told - most)
-
-    lower = 0.0 if not events else _root(excess, SMALLEST, seen)
-    upper = 1.0 if events == trials else _root(excess, seen, 1.0 - SMALLEST)
-    return lower, upper
+    return _least_rate(events, trials, risk), 1.0 - _least_rate(trials - events, trials, risk)
 
 
-def _root(excess: Callable[[float], float], low: float, high: float) -> float:
-    """Return the place where the excess, which is below 0 at one of the ends, is 0."""
-    low, high = max(low, SMALLEST), min(high, 1.0 - SMALLEST)
-    if excess(low) * excess(high) > 0:
-        return low if excess(low) < excess(high) else high
-    return float(brentq(excess, low, high, xtol=1e-10))
+def _least_rate(events: int, trials: int, risk: float) -> float:
+    """Return the lower end of the set; the upper one is that of the other rows.
+
+    It is found as its logarithm, as it may be as close to 0 as numbers are.
+    """
+    if not events:
+        return 0.0
+    others = trials - events
+    mixture = betaln(events + 0.5, others + 0.5) - betaln(0.5, 0.5) + math.log(risk)
+
+    def excess(exponent: float) -> float:
+        told = others * math.log(-math.expm1(exponent)) if others else 0.0
+        return float(mixture - events * exponent - told)
+
+    # As p^s (1 - p)^(n - s) is at most p^s, no rate below this is in the set.
+    low, seen = mixture / events - 1.0, math.log(events / trials)
+    return math.exp(brentq(excess, low, seen, xtol=PRECISION))
 
 
 def _of_rate(evidence: Rate, risk: float) -> Bounds | None:

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import betaln
 
 from automl_admm.certify.bounds.anytime import anytime_bounds, rate_set, risk_at
 from automl_admm.certify.bounds.bounds import exact_bounds
+from automl_admm.certify.watching import State, Watch
 from automl_admm.core.evidence import Estimate, Fact, Mean, Rate
+from automl_admm.core.limits import Limit
 
 RISK = 0.1
 
@@ -40,6 +43,34 @@ def test_sets_are_mirror_images_and_hold_the_rate_seen(trials: int, data: st.Dat
     other = rate_set(trials - events, trials, RISK)
     assert 0.0 <= low <= events / trials <= high <= 1.0
     assert other == pytest.approx((1.0 - high, 1.0 - low), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("events", "trials", "risk"),
+    [(1, 10**6, 0.0025), (1, 10**5, 1e-5), (1, 10**4, 1e-6), (2, 10**6, 0.05), (3, 50, 1e-300)],
+)
+def test_the_ends_of_a_set_are_where_rates_are_excluded_however_small(
+    events: int, trials: int, risk: float
+) -> None:
+    def excess(rate: float, other: float) -> float:
+        told = events * np.log(rate) + (trials - events) * np.log(other)
+        mixture = betaln(events + 0.5, trials - events + 0.5) - betaln(0.5, 0.5)
+        return float(mixture - told + np.log(risk))
+
+    low, high = rate_set(events, trials, risk)
+    assert low < events / trials < high
+    assert excess(low, 1.0 - low) == pytest.approx(0.0, abs=1e-6)
+    if high < 1.0:
+        assert excess(high, 1.0 - high) == pytest.approx(0.0, abs=1e-6)
+    # The set of the other rows is the mirror image; so close to 1 a number has few digits.
+    other = rate_set(trials - events, trials, risk)
+    assert other == pytest.approx((1.0 - high, 1.0 - low), abs=1e-15, rel=1e-6)
+
+
+def test_one_event_is_no_proof_of_its_own_rate() -> None:
+    """At a small risk a limit is not broken by the one wrong row of very many."""
+    limit, seen = Limit("fpr", 5e-5), Rate(1, 10_000)
+    assert Watch(1e-6, 1, 1).judge(limit, seen, seen).state is State.OPEN
 
 
 def test_other_evidence_spends_a_share_of_the_risk_at_each_look() -> None:
