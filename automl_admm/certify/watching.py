@@ -45,9 +45,9 @@ class Watched:
 class Watch:
     """The risk of a false alarm in all looks together, and the number of this look.
 
-    `limits` of them share the risk of an alarm. That all hold is a claim at the whole risk, because
-    it is wrong only if the claim about a broken one is. A limit with a confidence of its own is
-    claimed at that.
+    All `limits` share the risk of an alarm, also those that a look does not tell. That all hold is
+    a claim at the whole risk, because it is wrong only if the claim about a broken one is. A limit
+    with a confidence of its own is claimed at that.
     """
 
     risk: float

@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 
 from automl_admm import AutoMLClassifier, AutoMLRegressor, load, monitor
+from automl_admm.certify.watching import Watch
+from automl_admm.runs.saved import monitoring
 
 SEARCH = {"grammar": "tiny", "max_evaluations": 1, "executor": "inline", "random_state": 0}
 LIMITS = ["min_accuracy[site] >= 0.7", "max_fpr[site] <= 0.3", "error_gap[site] <= 0.3"]
@@ -48,6 +50,23 @@ def by_hand(folder: Path, table: pd.DataFrame) -> dict[str, float]:
     rates = called.groupby(table["site"][negative]).mean()
     gap = (1 - accuracy).max() - (1 - accuracy).min()
     return dict(zip(LIMITS, (accuracy.min(), rates.max(), gap), strict=True))
+
+
+def test_a_limit_that_a_look_does_not_tell_keeps_its_share_of_the_risk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two looks with one and two limits, the first would spend a half of the risk on one."""
+    shares: list[int] = []
+    spied = lambda *given: (shares.append(given[-1]), Watch(*given))[1]  # noqa: E731
+    monkeypatch.setattr(monitoring, "Watch", spied)
+    table, limits = rows(400, 0), ["error <= 0.3", "score_correlation[age] <= 0.9", "size_mb <= 9"]
+    age = pd.DataFrame({"age": np.arange(400.0)})
+    search = AutoMLClassifier(constraints=limits, work_dir=tmp_path / "RUN", **SEARCH)
+    search.fit(table[["x", "site"]], table["buys"], sensitive_features=age)
+    untold = monitor(tmp_path / "RUN", rows(300, 1).assign(age="unknown"))
+    told = monitor(tmp_path / "RUN", rows(300, 2).assign(age=np.arange(300.0)))
+    assert [len(one.limits) for one in (untold, told)] == [2, 3]
+    assert shares == [3, 3]
 
 
 def test_rows_of_one_group_alone_count_in_all_later_looks(folder: Path) -> None:

@@ -14,6 +14,7 @@ from automl_admm.core.errors import DataError
 from automl_admm.core.evidence import Evidence
 from automl_admm.data.independent_rows import independent_rows, largest_total
 from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.plugins.records import Constraint
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.groups_of_rows import limits_of_run, with_groups_of
 
@@ -41,7 +42,7 @@ def evidence_of_look(run: CertifiedRun, table: Table, look: int, known: float) -
     tested = independent_rows(table.roles, largest, seed + look)
     found, untold = dict[str, Evidence](), dict[str, str]()
     for limit, groups in limits_of_run(run):
-        if limit.kind == "measured":
+        if not is_of_rows(limit):
             continue
         name = str(limit.limit)
         try:
@@ -50,6 +51,11 @@ def evidence_of_look(run: CertifiedRun, table: Table, look: int, known: float) -
         except DataError as problem:  # such as a column without numbers
             untold[name] = problem.message
     return LookEvidence(found, untold, largest)
+
+
+def is_of_rows(limit: Constraint) -> bool:
+    """Return True for a limit that labelled rows may tell, unlike one on timings."""
+    return limit.kind != "measured"
 
 
 def draw_again(

@@ -34,6 +34,7 @@ from automl_admm.runs.saved.look_evidence import (
     PooledEvidence,
     draw_again,
     evidence_of_look,
+    is_of_rows,
     pool_looks,
 )
 from automl_admm.runs.saved.monitored import Monitored
@@ -153,7 +154,8 @@ class _Watched:
         learned, doubt = (None, None) if table is None else self._learned(table)
         seen = self._seen(table)
         lots, pooled = seen.by_limit, self._pooled(seen)
-        watch = Watch(self.risk, self.number, len(lots))
+        # Those untold by this look have their share: it must not hang on what rows happen to tell.
+        watch = Watch(self.risk, self.number, sum(map(is_of_rows, self.run.limits())))
         judged = tuple(
             watch.judge(one.limit, lots[str(one.limit)], pooled.by_limit[str(one.limit)])
             for one in self.run.limits()
@@ -184,7 +186,7 @@ class _Watched:
 
     def _untested(self, target: str | None) -> str | None:
         """Say why rows have no labels; None if there is no limit that labelled rows would test."""
-        if all(limit.kind == "measured" for limit in self.run.limits()):
+        if not any(map(is_of_rows, self.run.limits())):
             return None
         if target is not None:
             return f"no limit was tested: {self.run.data} has no column '{target}' with the target."
