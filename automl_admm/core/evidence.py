@@ -143,6 +143,11 @@ class RootMeanSquare:
         """The squares e² of the errors, at most `largest`²."""
         return _squares(self.errors, self.largest)
 
+    @property
+    def largest_square(self) -> float:
+        """`largest`²; infinite beyond all numbers, where it is no end."""
+        return _square(self.largest)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explained:
@@ -171,6 +176,11 @@ class Explained:
     def squares(self) -> Array:
         """The squares e² of the errors, at most `largest`²."""
         return _squares(self.errors, self.largest)
+
+    @property
+    def largest_square(self) -> float:
+        """`largest`²; infinite beyond all numbers, where it is no end."""
+        return _square(self.largest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -364,6 +374,10 @@ class Average:
         """Their mean."""
         values = _values(self.parts.values())
         return sum(values) / len(values) if values else math.nan
+
+
+def _square(number: float) -> float:
+    return float(number) * float(number)  # a power beyond all numbers would raise
 
 
 def _squares(errors: Array, largest: float) -> Array:

@@ -159,7 +159,7 @@ def _skewed(evidence: Mean | RootMeanSquare | Explained, risk: float) -> Bounds 
     ends: tuple[float, float] | None = None
     if isinstance(evidence, Explained):
         ends = errors.approximate_explained_bounds(evidence, risk)
-    elif isinstance(evidence, RootMeanSquare) and math.isinf(evidence.largest):
+    elif isinstance(evidence, RootMeanSquare) and math.isinf(evidence.largest_square):
         ends = errors.approximate_root_bounds(evidence, risk)
     elif isinstance(evidence, Mean) and math.isinf(evidence.highest - evidence.lowest):
         ends = skewed_bounds(evidence.values, risk)

@@ -25,9 +25,9 @@ def bounded_mean(values: Array, lowest: float, highest: float, risk: float) -> E
 
 def root_bounds(evidence: RootMeanSquare, risk: float) -> Ends | None:
     """Return the exact bounds: the roots of those of the mean square; None without a largest."""
-    if not math.isfinite(evidence.largest):
+    if not math.isfinite(evidence.largest_square):
         return None
-    lower, upper = bounded_mean(evidence.squares, 0.0, evidence.largest**2, risk)
+    lower, upper = bounded_mean(evidence.squares, 0.0, evidence.largest_square, risk)
     return math.sqrt(max(lower, 0.0)), math.sqrt(upper)
 
 
@@ -44,9 +44,9 @@ def explained_bounds(evidence: Explained, risk: float) -> Ends | None:
     Var(y) = E ½ (y − y′)² for two independent rows, and half as many independent values as rows are
     known for it. They are never negative, and need no upper end.
     """
-    if not math.isfinite(evidence.largest):
+    if not math.isfinite(evidence.largest_square):
         return None
-    most = bounded_mean(evidence.squares, 0.0, evidence.largest**2, risk / 2)[1]
+    most = bounded_mean(evidence.squares, 0.0, evidence.largest_square, risk / 2)[1]
     least = lower_mean_without_end(_half_squares(evidence.truth), risk / 2)
     return (1.0 - most / least if least > 0 else -math.inf), 1.0
 

@@ -182,7 +182,7 @@ def _rows_in_words(evidence: Evidence, limit: Limit, rows: int | None) -> str:
 def _has_no_largest(evidence: Evidence) -> bool:
     if isinstance(evidence, Mean):
         return math.isinf(evidence.highest - evidence.lowest)
-    return isinstance(evidence, RootMeanSquare | Explained) and math.isinf(evidence.largest)
+    return isinstance(evidence, RootMeanSquare | Explained) and math.isinf(evidence.largest_square)
 
 
 def why_not_estimable(evidence: Evidence) -> str:

@@ -71,8 +71,12 @@ def test_a_bound_without_a_stated_end_is_approximate_and_misses_about_as_promise
         Mean(np.linspace(0, 1, 50), 0.0, math.inf),
         RootMeanSquare(np.linspace(-1, 2, 50)),
         Explained(np.linspace(-1, 1, 50), np.linspace(0, 9, 50)),
+        # The squares of these ends are beyond all numbers.
+        RootMeanSquare(np.linspace(-1, 2, 50), largest=1e200),
+        RootMeanSquare(np.linspace(-1, 2, 50), largest=np.float64(1.4e154)),
+        Explained(np.linspace(-1, 1, 50), np.linspace(0, 9, 50), largest=1.4e154),
     ],
-    ids=lambda one: type(one).__name__,
+    ids=lambda one: f"{type(one).__name__} to {getattr(one, 'largest', math.inf):g}",
 )
 def test_what_has_no_end_is_certified_as_approximate_and_never_otherwise(
     evidence: Evidence,
