@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -128,22 +129,28 @@ def commas_in(frame: Any, numbers: Collection[str]) -> dict[str, tuple[Verdict |
 
     In the columns known as `numbers` a strange cell is a mistake, and says nothing of the others.
     """
+    asked = {name for name in frame.columns if str(name) in numbers}
+    texts = {name for name in text_columns(frame) if _may_have_commas(frame[name])}
     return {
-        str(name): judge(column.dropna().unique(), skip_strange=str(name) in numbers)
-        for name, column in frame.items()
-        if str(name) in numbers or _may_have_commas(column)
+        str(name): judge(frame[name].dropna().unique(), skip_strange=name in asked)
+        for name in frame.columns
+        if name in asked or name in texts
     }
 
 
-def _is_text(column: Any) -> bool:
+def text_columns(frame: Any) -> list[Any]:
+    """Return the names of the columns of text, by types alone: a wide table has many others."""
+    is_text = cache(_is_text)
+    return [name for name, kind in frame.dtypes.items() if is_text(kind)]
+
+
+def _is_text(kind: Any) -> bool:
     from pandas.api import types
 
-    return bool(types.is_string_dtype(column.dtype) or types.is_object_dtype(column.dtype))
+    return bool(types.is_string_dtype(kind) or types.is_object_dtype(kind))
 
 
 def _may_have_commas(column: Any) -> bool:
-    if not _is_text(column):
-        return False
     first = column.first_valid_index()
     cell = None if first is None else column[first]
     return isinstance(cell, str) and KIND.fullmatch(cell.strip()) is not None
@@ -155,9 +162,10 @@ def read_left_over(frame: Any, text: Iterable[str], numbers: Collection[str]) ->
     In the columns known as `numbers` a strange cell stays, to be told as a mistake.
     """
     kept = set(text)
-    for name, column in frame.items():
-        if str(name) in kept or not _is_text(column):
+    for name in text_columns(frame):
+        if str(name) in kept:
             continue
+        column = frame[name]
         if str(name) not in numbers and not _may_have_commas(column):
             continue
         known = column.dropna().astype(str).str.strip()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.data.plain_types import FIRST_INEXACT, WHOLE, exact_whole, inferred
+from automl_admm.data.reading.decimals import text_columns
 from automl_admm.data.reading.dialects import Dialect
 from automl_admm.data.table_schema import MISSING_TEXTS
 
@@ -47,8 +48,9 @@ def with_wide_numbers(frame: Any, text: Collection[str]) -> Any:
     """
     import pandas as pd
 
-    for name in frame.columns.difference(list(text), sort=False):
-        if _may_be_wide(frame[name]):
+    asked = set(text)
+    for name in text_columns(frame):
+        if name not in asked and _may_be_wide(frame[name]):
             present = ~frame[name].isin(MISSING_TEXTS) & frame[name].notna()
             cells = frame[name].where(present, np.nan)
             if cells[present].str.fullmatch(PLAIN).all():
@@ -60,10 +62,6 @@ def with_wide_numbers(frame: Any, text: Collection[str]) -> Any:
 
 def _may_be_wide(column: Any) -> bool:
     """Return True for text of digits and gaps alone, with more digits than floats have."""
-    from pandas.api import types
-
-    if not (types.is_string_dtype(column.dtype) or types.is_object_dtype(column.dtype)):
-        return False
     first = next((cell for cell in column.dropna() if cell not in MISSING_TEXTS), None)
     if not isinstance(first, str) or not WHOLE.fullmatch(first.strip()):
         return False
