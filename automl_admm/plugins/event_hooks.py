@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 
 import pluggy
 
@@ -16,9 +17,7 @@ EVENT_HOOKS = tuple(
 )
 
 
-def heard_hooks(manager: pluggy.PluginManager, name: str) -> tuple[str, ...]:
-    """Return the hooks by which the plugin of a name listens to runs."""
-    plugin = manager.get_plugin(name)
-    callers = [] if plugin is None else manager.get_hookcallers(plugin) or []
+def heard_hooks(callers: Iterable[pluggy.HookCaller]) -> tuple[str, ...]:
+    """Return those of a plugin's hooks by which it listens to runs."""
     heard = {caller.name for caller in callers}
     return tuple(hook for hook in EVENT_HOOKS if hook in heard)

@@ -249,8 +249,8 @@ def _admit(plugins: Plugins, source: PluginSource) -> PluginInfo:
         if isinstance(problem, DoubledNameError) and source.provider == HERE:
             raise
         return PluginInfo(source.name, source.provider, f"{FAILED}{_explain(problem)}")
-    strange = _unknown_hooks(plugins.manager, plugin)
-    heard = heard_hooks(plugins.manager, source.name)
+    callers = plugins.manager.get_hookcallers(plugin) or []
+    strange, heard = _unknown_hooks(callers, plugin), heard_hooks(callers)
     return PluginInfo(source.name, source.provider, "active", _names(records), strange, heard)
 
 
@@ -290,8 +290,9 @@ def _register(plugins: Plugins, plugin: object, source: PluginSource) -> list[tu
         raise PluginError(f"another plugin is named '{name}'.")
     try:
         manager.register(plugin, name=name)
-        _check_hook_names(manager, plugin)
-        records = _records(manager, plugin, ask_once if source.builtin else ask_provider)
+        callers = manager.get_hookcallers(plugin) or []
+        _check_hook_names(callers, plugin)
+        records = _records(callers, plugin, ask_once if source.builtin else ask_provider)
         _add_all(plugins, records, source)
     except BaseException:
         if manager.has_plugin(name):
@@ -350,31 +351,31 @@ def _known_hooks() -> frozenset[str]:
     return frozenset(name for name, item in vars(hookspecs).items() if hasattr(item, marker))
 
 
-def _check_hook_names(manager: pluggy.PluginManager, plugin: object) -> None:
+def _check_hook_names(callers: Sequence[pluggy.HookCaller], plugin: object) -> None:
     """Raise if a plugin has an unknown hook without calling it optional."""
-    known, optional = _known_hooks(), _unknown_hooks(manager, plugin)
-    for caller in manager.get_hookcallers(plugin) or ():
+    known, optional = _known_hooks(), _unknown_hooks(callers, plugin)
+    for caller in callers:
         if caller.name not in known and caller.name not in optional:
             hint = suggest(caller.name, known)
             raise PluginError(f"there is no hook '{caller.name}'.", hint=hint)
 
 
-def _unknown_hooks(manager: pluggy.PluginManager, plugin: object) -> tuple[str, ...]:
+def _unknown_hooks(callers: Iterable[pluggy.HookCaller], plugin: object) -> tuple[str, ...]:
     """Return the optional hooks of a plugin that are unknown to this version."""
     known = _known_hooks()
     return tuple(
         caller.name
-        for caller in manager.get_hookcallers(plugin) or ()
+        for caller in callers
         if caller.name not in known
         and all(one.optionalhook for one in caller.get_hookimpls() if one.plugin is plugin)
     )
 
 
 def _records(
-    manager: pluggy.PluginManager, plugin: object, ask: Callable[..., Iterable[Any]]
+    callers: Iterable[pluggy.HookCaller], plugin: object, ask: Callable[..., Iterable[Any]]
 ) -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = []
-    for caller in manager.get_hookcallers(plugin) or ():
+    for caller in callers:
         wanted = RECORDS.get(caller.name)
         if wanted is None:
             continue
