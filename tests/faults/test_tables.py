@@ -24,8 +24,8 @@ TARGET = pd.Series(np.where(PLAIN["a"] > 0, "yes", "no"), name="y")
 SEARCH = {
     "executor": "inline",
     "grammar": "tiny",
-    "cv": 2,
-    "max_evaluations": 2,
+    "cv": 0.25,
+    "max_evaluations": 1,
     "theta_solver": "random",
 }
 
@@ -50,13 +50,13 @@ def run(capsys, tmp_path, monkeypatch):
 def fit(run, tmp_path):
     """Fit on a table by the program: a frame is written to a file first."""
 
-    def call(table, *more, target="y"):
+    def call(table, *more, target="y", cv="0.25"):
         if isinstance(table, pd.DataFrame):
             table.to_csv("data.csv", index=False)
             table = "data.csv"
         search = (
-            *("--grammar", "tiny", "--cv=2"),
-            *("--max-evaluations", "2", "--theta-solver", "random"),
+            *("--grammar", "tiny", "--cv", cv),
+            *("--max-evaluations", "1", "--theta-solver", "random"),
         )
         given = ("--target", target, *search, "--executor", "inline", "--quiet", "--out", "out")
         return run("fit", table, *given, *more)
@@ -70,6 +70,18 @@ def whole(**columns):
 
 def learn(X, y=TARGET, kind=AutoMLClassifier, **settings):
     return kind(**{**SEARCH, "random_state": 0, **settings}).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def plain():
+    """The predictions of a model of the plain table, which names and types do not change."""
+    return learn(PLAIN).predict(PLAIN)
+
+
+@pytest.fixture(scope="module")
+def of_numbers():
+    """The same of plain numbers."""
+    return learn(NUMBERS, SIGN).predict(NUMBERS)
 
 
 def refusal(*arguments, **settings):
@@ -193,10 +205,9 @@ NAMES = {
     injected="names with JSON signs, HTML, newlines, an emoji, right-to-left, 10 kB, blank",
     expected="works, with the same predictions as under a plain name",
 )
-def test_odd_names_of_columns_change_nothing(name, seen, request):
+def test_odd_names_of_columns_change_nothing(name, plain, seen, request):
     odd = PLAIN.rename(columns={"a": name})
-    expected = learn(PLAIN).predict(PLAIN)
-    assert (learn(odd).predict(odd) == expected).all()
+    assert (learn(odd).predict(odd) == plain).all()
     seen(f"{request.node.callspec.id}: as with a plain name")
 
 
@@ -273,7 +284,7 @@ def test_many_levels(cells, note, seen, request):
 def test_parts_of_texts_tell_the_target(written, seen, request):
     frame = pd.DataFrame({"q": [written.format(n, n * n % 11) for n in range(300)]})
     target = np.where(np.arange(300) ** 2 % 11 > 3, "yes", "no")
-    model = learn(frame[:200], target[:200])
+    model = learn(frame[:200], target[:200], max_evaluations=2)
     right = float(np.mean(model.predict(frame[200:]) == target[200:]))
     assert right > 0.9
     seen(f"{request.node.callspec.id}: {right:.0%} of new rows right")
@@ -384,10 +395,9 @@ ARRAYS = {
     injected="a memmap, read-only, Fortran, big-endian, sparse columns, an Arrow table, a list",
     expected="the predictions of the plain array",
 )
-def test_arrays_of_every_layout_are_one_table(make, seen, tmp_path, request):
+def test_arrays_of_every_layout_are_one_table(make, of_numbers, seen, tmp_path, request):
     table = make(tmp_path)
-    expected = learn(NUMBERS, SIGN).predict(NUMBERS)
-    assert (learn(table, SIGN).predict(table) == expected).all()
+    assert (learn(table, SIGN).predict(table) == of_numbers).all()
     seen(f"{request.node.callspec.id}: the same")
 
 
@@ -442,22 +452,37 @@ LATER = {
 }
 
 
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """A folder with a run on the plain table, and what it predicts of that."""
+    place = tmp_path_factory.mktemp("fitted")
+    whole().to_csv(place / "data.csv", index=False)
+    PLAIN.to_csv(place / "plain.csv", index=False)
+    few = [f"--{name.replace('_', '-')}={value}" for name, value in SEARCH.items()]
+    out = ["--out", str(place / "out"), "--quiet"]
+    for words in (
+        ["fit", str(place / "data.csv"), "--target", "y", *few, *out],
+        ["predict", out[1], str(place / "plain.csv"), "-o", str(place / "plain_out.csv")],
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert not ended.value.code
+    return place
+
+
 @pytest.mark.parametrize(("rows", "code", "said"), LATER.values(), ids=LATER)
 @pytest.mark.fault(
     "F44",
     injected="predict: a column missing, further, in another order, of another type; 1 row, 0 rows",
     expected="by name: the same predictions, or exit 3 with the place",
 )
-def test_rows_to_predict_are_known_by_names(rows, code, said, fit, run, seen, request):
-    assert fit(whole())[0] == 0
-    PLAIN.to_csv("plain.csv", index=False)
+def test_rows_to_predict_are_known_by_names(rows, code, said, fitted, run, seen, request):
     rows.to_csv("new.csv", index=False)
-    assert run("predict", "out", "plain.csv", "-o", "plain_out.csv")[0] == 0
-    found, line = run("predict", "out", "new.csv", "-o", "new_out.csv")
+    found, line = run("predict", fitted / "out", "new.csv", "-o", "new_out.csv")
     assert found == code
     assert said in line
     if not code:
-        expected = Path("plain_out.csv").read_text().splitlines()[: len(rows) + 1]
+        expected = (fitted / "plain_out.csv").read_text().splitlines()[: len(rows) + 1]
         assert Path("new_out.csv").read_text().splitlines() == expected
     seen(f"{request.node.callspec.id}: {'the same predictions' if not code else line}")
 
@@ -589,7 +614,8 @@ GROUPS = {
     expected="a line, or a limit that is met on all groups; never 0/0 taken for met",
 )
 def test_groups_too_small_for_a_limit(cells, codes, fit, seen, request):
-    code, line = fit(whole(g=cells), "--constraint", "fnr_gap[g] <= 0.05", "--positive", "yes")
+    limit = ("--constraint", "fnr_gap[g] <= 0.05", "--positive", "yes")
+    code, line = fit(whole(g=cells), *limit, cv="2")  # each group is to be in each of two parts
     assert code in codes, line
     seen(f"{request.node.callspec.id}: exit {code} {line[:130] if code else ''}")
 
