@@ -16,7 +16,7 @@ from program import run_program
 
 from automl_admm.grammar.compile import load_grammar
 from automl_admm.plugins import fingerprints
-from automl_admm.plugins.loading import PluginSource, load_plugins
+from automl_admm.plugins.loading import Plugins, PluginSource, load_plugins
 from automl_admm.runs.prepare import untrusted_types
 
 pytestmark = pytest.mark.timeout(400)
@@ -340,9 +340,33 @@ BUILDS = {
     "crashes": ("os.kill(os.getpid(), 9)", "()", ""),
     "hangs": ("time.sleep(1000)", "()", ""),
 }
+SURE = """
+import os, time
+from sklearn.naive_bayes import GaussianNB
+
+class Sure(GaussianNB): ...
+
+@hookimpl
+def components():
+"""
 
 # Of the others the process of their own shows nothing more: they are built in this one.
 APART = ("wrong name", "crashes", "hangs")
+
+
+@pytest.fixture(scope="module")
+def built(install_plugin: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Plugins]:
+    """A folder with a plugin for each of them, loaded: all are probed in one process."""
+    folder = tmp_path_factory.mktemp("builds")
+    for kind, (body, types, _) in BUILDS.items():
+        name = kind.replace(" ", "_")
+        head = HEAD.replace('raise RuntimeError("nobody builds it")', body)
+        record = f'component(name="{name}", tasks=("classification",), trusted_types={types})'
+        install_plugin(folder, name, f"{head}{SURE}    yield {record}\n")
+        (folder / f"{name}.lark").write_text(f"%import components ({name})\nstart: {name}\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        return folder, load_plugins()
 
 
 def find_here(task: Any, names: list[str], seconds: float) -> Any:
@@ -359,31 +383,14 @@ def find_here(task: Any, names: list[str], seconds: float) -> Any:
 )
 @pytest.mark.parametrize("kind", BUILDS)
 def test_wrong_trusted_types_are_told_before_the_search(
-    kind: str, install_plugin: Any, tmp_path: Path, seen: Any, monkeypatch: pytest.MonkeyPatch
+    kind: str, built: tuple[Path, Plugins], seen: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    body, types, told = BUILDS[kind]
-    name = kind.replace(" ", "_")
-    head = HEAD.replace('raise RuntimeError("nobody builds it")', body)
-    source = (
-        head
-        + f"""
-import os, time
-from sklearn.naive_bayes import GaussianNB
-
-class Sure(GaussianNB): ...
-
-@hookimpl
-def components():
-    yield component(tasks=("classification",), trusted_types={types})
-"""
-    )
-    install_plugin(tmp_path, name, source)
-    (tmp_path / "people.csv").write_text("a,buys\n" + "1,yes\n2,no\n" * 40)
-    (tmp_path / "mine.lark").write_text("%import components (mine)\nstart: mine\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    plugins = load_plugins()
+    told = BUILDS[kind][-1]
+    folder, plugins = built
+    monkeypatch.syspath_prepend(str(folder))
     components = plugins.components["classification"]
-    grammar = load_grammar(tmp_path / "mine.lark", components, plugins.grammars)
+    place = folder / f"{kind.replace(' ', '_')}.lark"
+    grammar = load_grammar(place, components, plugins.grammars)
     budget = 20.0 if kind == "hangs" else None
     with pytest.MonkeyPatch.context() as patch:
         warned: list[str] = []
