@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from automl_admm.cli.main import main
 from automl_admm.runs.finish import kept_certificate
 from automl_admm.store.run_folder import RunFolder
 
@@ -31,15 +33,15 @@ WRITTEN = {
 }
 
 
-@pytest.fixture
-def credit(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def credit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Enough rows to certify something."""
     rng = np.random.default_rng(3)
     rows = 1500
     frame = pd.DataFrame({"income": rng.normal(size=rows), "debt": rng.normal(size=rows)})
     signal = 2.5 * frame["income"] - 2.5 * frame["debt"] + 0.8 * rng.normal(size=rows)
     frame["bad"] = np.where(signal > 0.0, "yes", "no")
-    path = tmp_path / "credit.csv"
+    path = tmp_path_factory.mktemp("credit") / "credit.csv"
     frame.to_csv(path, index=False)
     return path
 
@@ -78,10 +80,24 @@ def contents(folder: RunFolder) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (folder.model, folder.script, *proof)}
 
 
+@pytest.fixture(scope="module")
+def certified(credit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run that has certified its model, and the ledger of its look."""
+    place = tmp_path_factory.mktemp("certified")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        patch.setenv("XDG_STATE_HOME", str(place / "state"))
+        with pytest.raises(SystemExit) as ended:
+            main(["fit", str(credit), *CERTIFYING])
+    assert not ended.value.code
+    return place
+
+
 @pytest.fixture
-def folder(run: Any, credit: Path) -> RunFolder:
-    """The folder of a run that has certified its model."""
-    assert run("fit", credit, *CERTIFYING).code == 0
+def folder(run: Any, certified: Path, state_home: Path) -> RunFolder:
+    """A copy of the folder of that run, where the program runs."""
+    shutil.copytree(certified / "state", state_home)
+    shutil.copytree(certified / "out", "out")
     return RunFolder(Path("out"))
 
 
