@@ -25,13 +25,14 @@ TOY = SearchSpace(
     ),
 )
 # Every branch has its own number of parameters; few evaluations, as some solvers take a second.
-SETTING = {"max_evaluations": 10, "random_state": 0, "constraints": ["weight <= 9"]}
+EVALUATIONS = 8
+SETTING = {"max_evaluations": EVALUATIONS, "random_state": 0, "constraints": ["weight <= 9"]}
 OURS = "automl-admm"
 # A search of their models takes long: a longer design leaves one to `smac-gp`, and what a model of
 # `smac` has found serves for several proposals.
 REQUESTS = {
     "smac": "smac:initial=3,retrain_after=3",
-    "smac-gp": "smac-gp:initial=9,retrain_after=2",
+    "smac-gp": "smac-gp:initial=7,retrain_after=2",
 }
 PLUGINS = ("automl-admm-smac", "automl-admm-hyperopt", "automl-admm-optuna")
 
@@ -75,7 +76,7 @@ def test_every_theta_solver_goes_with_every_z_solver(theta: str, z: str) -> None
         pytest.skip(str(is_missing(theta)))
     strategy, request = "admm:first=3,step=1", REQUESTS.get(theta, theta)
     result = minimize(build, TOY, theta_solver=request, z_solver=z, strategy=strategy, **SETTING)
-    assert len(result.evaluations) == 10
+    assert len(result.evaluations) == EVALUATIONS
     assert result.feasible
     assert result.constraints["weight"] <= 9.0
     assert len({e.candidate.selection for e in result.evaluations}) > 1
@@ -88,7 +89,7 @@ def test_every_theta_solver_searches_the_joint_space(theta: str) -> None:
         pytest.skip(str(is_missing(theta)))
     request = REQUESTS.get(theta, theta)
     result = minimize(build, TOY, theta_solver=request, strategy="joint", **SETTING)
-    assert len(result.evaluations) == 10
+    assert len(result.evaluations) == EVALUATIONS
     assert len({e.candidate.selection for e in result.evaluations}) > 1
     assert all(map(keeps_precedence, result.evaluations))
 

@@ -31,7 +31,7 @@ FOLDER = re.compile(r"^(?:automl-runs/\w+-\d{8}-\d{6}|RUN)(?=/|$)")
 KEY = "4c6706f"
 SHORT = {"+30m": "+1s", "+100": "+1"}
 LITTLE = {"--max-evaluations": "1", "--executor": "inline", "--on-infeasible": "closest"}
-UNLESS_GIVEN = {"--grammar": "tiny", "--cv": "2"}
+UNLESS_GIVEN = {"--grammar": "tiny", "--cv": "0.25"}
 GRAMMAR = """\
 %import components (impute, pca, gaussian_nb, random_forest)
 start: impute pca? estimator

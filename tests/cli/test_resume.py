@@ -340,7 +340,7 @@ def test_a_change_that_was_cut_short_is_undone_by_the_next_resume(
 def test_an_estimator_goes_on_in_its_work_dir(table: Path, grammar: Path, tmp_path: Path) -> None:
     frame = pd.read_csv(table)
     X, y = frame.drop(columns="buys"), frame["buys"]
-    usual = {"grammar": grammar, "random_state": 0, "executor": "inline"}
+    usual = {"grammar": grammar, "cv": 2, "random_state": 0, "executor": "inline"}
     settings = {**usual, "work_dir": tmp_path / "kept"}
     first = AutoMLClassifier(**settings, max_evaluations=3, warm_start=True).fit(X, y)
     again = AutoMLClassifier(**settings, max_evaluations=6, warm_start=True).fit(X, y)

@@ -143,10 +143,10 @@ def test_predictions_on_a_stream_of_another_encoding_are_those_of_a_file(hostile
     frame.to_csv(hostile / "named.csv", index=False)
     asked = ("predict", "run", "named.csv", "--keep", "id")
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
-    given = {"cwd": hostile, "env": environment}
-    printed = run_program(*asked, **given, text=False, stdout=subprocess.PIPE)
+    given = {"text": False, "stdout": subprocess.PIPE}
+    printed = run_program(*asked, cwd=hostile, env=environment, **given)
     assert printed.returncode == 0
-    assert run_program(*asked, "-o", "named_out.csv", **given).returncode == 0
+    assert run_program(*asked, "-o", "named_out.csv", cwd=hostile).returncode == 0
     assert printed.stdout == (hostile / "named_out.csv").read_bytes()
     assert "čáp".encode() in printed.stdout
 
