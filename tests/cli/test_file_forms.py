@@ -16,7 +16,7 @@ from program import run_program
 
 Run = Callable[..., Any]
 SEARCH = (
-    *("--grammar", "tiny", "--cv=2", "--max-evaluations", "2"),
+    *("--grammar", "tiny", "--cv=0.25", "--max-evaluations", "2"),
     *("--theta-solver", "random", "--seed", "1"),
 )
 SEARCH += ("--executor", "inline", "--out", "out", "--target", "buys", "-q")

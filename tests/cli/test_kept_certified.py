@@ -17,7 +17,7 @@ from automl_admm.store.run_folder import RunFolder
 
 CERTIFYING = (
     *("--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95", "--grammar", "tiny"),
-    *("--cv=2", "--max-evaluations", "2", "--theta-solver", "random", "--executor", "inline"),
+    *("--cv=0.25", "--max-evaluations", "2", "--theta-solver", "random", "--executor", "inline"),
     *("--out", "out"),
 )
 OTHER = ("resume", "out", "--constraint", "fpr <= 0.4", "--allow-changed")

@@ -17,7 +17,7 @@ from automl_admm.core.errors import DataError
 from automl_admm.data.reading import chunks
 
 SEARCH = (
-    *("--grammar", "tiny", "--cv=2", "--max-evaluations", "2"),
+    *("--grammar", "tiny", "--cv=0.25", "--max-evaluations", "2"),
     *("--executor", "inline", "--quiet"),
 )
 TARGET = ("--target", "bought")
@@ -73,7 +73,7 @@ def test_python_and_the_command_line_agree(table: pd.DataFrame, run: Any) -> Non
     assert run("fit", "train.csv", *TARGET, *SEARCH, "--test-size", "0", "--out", "out").code == 0
     first = answers(run("predict", "out", "new.csv"))
     frame = messy_table()
-    few = {"grammar": "tiny", "cv": 2, "max_evaluations": 2, "executor": "inline"}
+    few = {"grammar": "tiny", "cv": 0.25, "max_evaluations": 2, "executor": "inline"}
     search = AutoMLClassifier(**few, random_state=0, n_jobs=1)
     search.fit(frame.drop(columns="bought"), frame["bought"])
     assert search.columns_.loc["when", "kind"] == "date"
@@ -151,7 +151,12 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run folder of the messy table, fitted once for all refusals."""
     frame, folder = messy_table(), tmp_path_factory.mktemp("messy") / "out"
     search = AutoMLClassifier(
-        grammar="tiny", cv=2, max_evaluations=1, executor="inline", random_state=0, work_dir=folder
+        grammar="tiny",
+        cv=0.25,
+        max_evaluations=1,
+        executor="inline",
+        random_state=0,
+        work_dir=folder,
     )
     search.fit(frame.drop(columns="bought"), frame["bought"])
     return folder
@@ -198,7 +203,7 @@ def test_columns_of_one_name_are_told_apart_by_their_order(run: Any, tmp_path: P
     loaded = automl_admm.load("out")
     for rows in (frame, unique, frame.iloc[:, [0, 2, 1]]):
         np.testing.assert_array_equal(loaded.predict_proba(rows)[:, 1], first)
-    search = AutoMLClassifier(grammar="tiny", cv=2, max_evaluations=2, executor="inline")
+    search = AutoMLClassifier(grammar="tiny", cv=0.25, max_evaluations=2, executor="inline")
     with pytest.warns(UserWarning, match="X has 2 columns named 'a'"):
         search.fit(frame, target)
     np.testing.assert_array_equal(search.predict(unique), search.predict(frame))

@@ -42,7 +42,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("made")
     data = place / "people.csv"
     people().drop(columns="id").to_csv(data, index=False)
-    few = ("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--executor", "inline", "-q")
+    few = ("--grammar", "tiny", "--cv=0.25", "--max-evaluations", "1", "--executor", "inline", "-q")
     with pytest.raises(SystemExit) as ended:
         main(["fit", str(data), "--target", "buys", *few, "--out", str(place / "RUN")])
     assert not ended.value.code

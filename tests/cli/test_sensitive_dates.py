@@ -14,7 +14,7 @@ import pytest
 Run = Callable[..., Any]
 
 SEARCH = (
-    *("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--executor", "inline"),
+    *("--grammar", "tiny", "--cv=0.25", "--max-evaluations", "1", "--executor", "inline"),
     *("--target", "late", "--sensitive", "opened", "--metric", "balanced_accuracy"),
 )
 LIMITS = ("--constraint", "recall >= 0.2", "--constraint", "fpr_gap[opened] <= 0.9")
