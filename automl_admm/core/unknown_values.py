@@ -50,8 +50,9 @@ def _first_unknown(parts: Mapping[str, Evidence], kind: str = "") -> str:
         if reason and kind:
             return f"{kind} '{name}' {reason}"
         if reason:
-            # A reason that names its group or its class needs no other name.
-            is_named = not reason.startswith(("has ", "gives ")) or "class" in reason
+            # A reason that names its group, its class or its column needs no other name.
+            names = any(word in reason for word in ("class", "in column '"))
+            is_named = names or not reason.startswith(("has ", "gives "))
             return reason if is_named else f"{name} {reason}"
     return "there is nothing to compare"
 

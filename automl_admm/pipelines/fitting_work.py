@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -56,8 +56,9 @@ class FittingWork:
     limits time at least this many `calls`. Decision thresholds are chosen for the limits in `aims`,
     one for each constraint; by default these are the constraints' own. With a `rule` each of its
     groups may have a threshold of its own. `origins` names the user's column behind each column,
-    where one makes several, and `spreads` has their standard deviations for limits on noise. A
-    certificate counts the rows `tested` of those held out; None for all.
+    where one makes several, and `spreads` has their standard deviations for limits on noise. Of
+    limits on blank cells `blanks` has the values, and `filled` the user's columns that a proof is
+    about. A certificate counts the rows `tested` of those held out; None for all.
     `first` is the pipeline expected before others, by default that of the first alternatives.
     With a `share` its table has only those rows, and it can only evaluate. If it `certifies`, each
     evaluation tells the path of its decision thresholds, which a `cost` may choose.
@@ -77,7 +78,8 @@ class FittingWork:
     rule: GroupRule | None = None
     origins: Mapping[str, str] | None = None
     spreads: Mapping[str, float] | None = None
-    blanks: Mapping[str, str] | None = None
+    blanks: Mapping[str, Any] | None = None
+    filled: Sequence[str] | None = None
     tested: Any = None
     first: Candidate | None = None
     share: SearchedShare | None = None

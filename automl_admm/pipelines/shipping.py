@@ -195,7 +195,8 @@ def _measure_held_out(
                 only = only_class(rows, decided)
                 found = replace(found, held_out_decisions=rates, held_out_one_class=only)
             size = (folder / SHIPPED).stat().st_size if work.persist else None
-            part = replace(measured.part, calls=work.calls, saved_bytes=size)
+            filled = work.filled if work.certifies else None
+            part = replace(measured.part, calls=work.calls, saved_bytes=size, filled=filled)
             seen = [evidence_of(constraint, part, "") for constraint in work.constraints]
             proof = _proof(work, part, seen)
         (folder / EVIDENCE).write_bytes(encode_evidence(proof))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,9 +27,10 @@ class EvaluatedPipeline:
     `weights` are the weights of the rows, with a mean of 1 over all data; None if all count alike.
     `origins` names the user's column behind each column of `X`, where one makes several. `spreads`
     has the standard deviation of each column of numbers of `X` in the rows of the search, if a
-    limit asks the model about changed rows; a date has none. `blanks` has the text of a missing
-    cell in each column of `X` that has no other. All limits see the same rows: arrays refuse
-    writing.
+    limit asks the model about changed rows; a date has none. `blanks` has the value of an empty
+    cell in each column of `X` where it is no missing one, such as the empty text. `filled` names
+    the user's columns that have a value in the rows of the search, where a certificate rests on
+    `X`; None for those that have one in `X`. All limits see the same rows: arrays refuse writing.
 
     >>> y = np.array([0, 1])
     >>> EvaluatedPipeline(None, np.eye(2), y, np.array([0.1, 0.9]), 0.0, 0.0).part([1]).y
@@ -50,7 +51,8 @@ class EvaluatedPipeline:
     weights: Any = None
     origins: Mapping[str, str] | None = None
     spreads: Mapping[str, float] | None = None
-    blanks: Mapping[str, str] | None = None
+    blanks: Mapping[str, Any] | None = None
+    filled: Collection[str] | None = None
 
     def __post_init__(self) -> None:
         """Take the arrays as views that refuse writing."""

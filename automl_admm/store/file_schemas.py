@@ -121,6 +121,7 @@ DATA = record(
         "for_limits": mapping_of(text),
         "spreads": mapping_of(within(0.0, sys.float_info.max)),
         LARGEST_TOTAL: within(0.0, sys.float_info.max),
+        "filled": TEXTS,
     },
 )
 SESSION = record({"begun": moment, "seconds": nullable(within(0.0, 1e12))})

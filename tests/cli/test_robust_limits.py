@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +62,62 @@ def test_moves_are_proven_and_verified_from_another_format(run: Any, spawn: Any)
 def one_row(frame: pd.DataFrame) -> str:
     frame[:1].to_csv("one.csv", index=False)
     return "one.csv"
+
+
+def aside() -> list[int]:
+    return list(json.loads(Path("out/certification-rows.json").read_text())["places"])
+
+
+def test_an_empty_cell_of_a_mark_and_among_words_is_blank(run: Any, spawn: Any) -> None:
+    """One is read as False, the other as a missing number that is none of the words."""
+    rng, frame = np.random.default_rng(0), table()
+    frame["mark"] = np.where(rng.random(len(frame)) < 0.2, "yes", None)
+    frame["temp"] = rng.integers(1, 90, len(frame)).astype(str)
+    frame.loc[rng.random(len(frame)) < 0.1, "temp"] = "broken"
+    frame.loc[rng.random(len(frame)) < 0.4, "temp"] = None
+    frame.to_csv("rows.csv", index=False)
+    limit = ("--constraint", "blank_moves_0.2 <= 99 %", "--certify=0.9", "--out=out")
+    done = run("fit", "rows.csv", "--target=bad", *limit, *SEARCH)
+    assert done.code == 0, done.err
+    (finding,) = json.loads(Path("out/certificate.json").read_text())["findings"]
+    filled = frame.iloc[aside()].notna().sum()
+    for name in ("mark", "temp", "income"):
+        assert finding["counts"][f"rows with a value in column '{name}'"] == filled[name]
+    frame.astype({"mark": "category", "temp": "string"}).to_parquet("rows.parquet")
+    again = spawn("verify", "out", "rows.parquet")
+    assert again.code == 0, again.out + again.err
+
+    found = json.loads(spawn("evaluate", "out", "rows.parquet", "--json").out)["constraints"]
+    model, moved = load("out"), []
+    before = model.predict_proba(frame)
+    for name in frame.columns.drop("bad"):
+        blank = frame.assign(**{name: frame[name].iloc[:0].reindex(frame.index)})
+        with warnings.catch_warnings(action="ignore"):
+            moves = np.abs(model.predict_proba(blank) - before).max(axis=1) > 0.2
+        moved.append(moves[frame[name].notna()].mean())
+    assert found[0]["value"] == pytest.approx(max(moved))
+
+
+def test_a_column_without_a_value_among_the_rows_set_aside_lets_nothing_be_proven(
+    run: Any,
+) -> None:
+    frame = table(400)[["age", "income", "bad"]]
+    limit = ("--constraint", "blank_moves_0.2 <= 99 %", "--certify=0.9", "--certify-fraction=0.3")
+    fit = ("fit", "rows.csv", "--target=bad", *limit, *SEARCH, "--on-infeasible=closest")
+    frame.to_csv("rows.csv", index=False)
+    assert run(*fit, "--out=out").code == 0
+    frame["code"] = np.where(np.arange(len(frame)) % 9 == 0, 5.0 + frame["age"], np.nan)
+    frame.loc[aside(), "code"] = np.nan
+    frame.to_csv("rows.csv", index=False)
+    shutil.rmtree("out")
+    done = run(*fit, "--out=out")
+    assert "NOT CERTIFIED" in done.out
+    assert (reason := "has no rows with a value in column 'code'") in done.out
+    assert reason in run("verify", "out", "rows.csv").out
+    content = json.loads(Path("out/run.json").read_text())
+    assert content["data"].pop("filled") == ["age", "income", "code"]
+    Path("out/run.json").write_text(json.dumps(content))  # as older versions wrote it
+    assert reason in run("verify", "out", "rows.csv").out
 
 
 def test_a_pipeline_that_takes_no_blank_fails_with_the_reason(run: Any) -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from automl_admm.builtin.constraints.score_shares import score_share
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.evidence import Estimate, Evidence, Largest, Rate
+from automl_admm.data.filled_cells import as_frame, filled_columns, filled_rows, made_of
 from automl_admm.data.fingerprints import mix
 from automl_admm.data.spreads import numeric_labels
 from automl_admm.pipelines.build import predict_scores
@@ -58,18 +59,22 @@ class BlankMoves:
         """Return max_j #{i : max_k |s_k(x_i without column j) − s_k(x_i)| > N} / n_j.
 
         The columns are those of the user, from each of which several of the model may be made, and
-        the n_j rows those with a value in it.
+        the n_j rows those with a value in it. A certificate is about all with a value in the rows
+        of the search: its own rows do not choose among them.
         """
+        known = evaluated.filled
+        if known is None:
+            known = filled_columns(evaluated.X, evaluated.origins, evaluated.blanks)
         shares = {
             f"column '{name}'": self._of(evaluated, name, labels)
-            for name, labels in _made_of(evaluated).items()
+            for name, labels in made_of(as_frame(evaluated.X), evaluated.origins).items()
+            if name in known
         }
-        known = {name: share for name, share in shares.items() if share.trials}
-        return Largest(known) if known else Estimate(math.nan, NO_COLUMNS)
+        return Largest(shares) if shares else Estimate(math.nan, NO_COLUMNS)
 
     def _of(self, evaluated: EvaluatedPipeline, name: str, labels: list[Any]) -> Rate:
-        X, blanks = _frame(evaluated.X), evaluated.blanks or {}
-        filled = np.any([_filled(X[label], blanks.get(str(label))) for label in labels], axis=0)
+        X, blanks = as_frame(evaluated.X), evaluated.blanks or {}
+        filled = filled_rows(X, labels, blanks)
         rows = X if filled.all() else X.loc[filled]
         blank = rows.copy(deep=False)  # columns are replaced, and none is changed
         for label in labels:
@@ -94,7 +99,7 @@ class NoiseMoves:
         """
         if evaluated.spreads is None:
             return Estimate(math.nan, NO_SPREADS)
-        X = _frame(evaluated.X)
+        X = as_frame(evaluated.X)
         noisy, has_numbers = X.copy(deep=False), np.zeros(len(X), dtype=bool)
         labels = list(_given_as_numbers(X, evaluated.origins or {}))
         if not labels:
@@ -107,26 +112,6 @@ class NoiseMoves:
                 noisy[label] = numbers + size * _signs(numbers, str(label))
         moved = _moves(evaluated, X.loc[has_numbers], noisy.loc[has_numbers])
         return Rate(int(np.sum(moved > self.noise.more_than)), len(moved), NUMBERS)
-
-
-def _frame(X: Any) -> Any:
-    import pandas as pd
-
-    return X if hasattr(X, "columns") else pd.DataFrame(X)
-
-
-def _filled(column: Any, missing: str | None) -> NDArray[np.bool_]:
-    """Tell for each cell if it has a value; in some columns a text stands for a missing one."""
-    found = column.notna() if missing is None else column.notna() & (column != missing)
-    return np.asarray(found, dtype=bool)
-
-
-def _made_of(evaluated: EvaluatedPipeline) -> Mapping[str, list[Any]]:
-    """Return the labels of the columns made of each column of the user."""
-    origins, made = evaluated.origins or {}, dict[str, list[Any]]()
-    for label in _frame(evaluated.X).columns:
-        made.setdefault(origins.get(str(label), str(label)), []).append(label)
-    return made
 
 
 def _given_as_numbers(X: Any, origins: Mapping[str, str]) -> Iterator[Any]:

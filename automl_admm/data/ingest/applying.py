@@ -119,6 +119,21 @@ def read_by_facts(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
         raise _unreadable(column.name, say_error(problem)) from problem
 
 
+def blanks_of(ingest: Ingest) -> dict[str, Any]:
+    """Return what an empty cell is in each made column where it is a value, and no missing one.
+
+    Each form says it: one empty cell is read by it.
+    """
+    import pandas as pd
+
+    found: dict[str, Any] = {}
+    for reading in ingest.readings:
+        if not reading.is_plain and not reading.is_left_out:
+            empty = pd.Series([None], dtype=object, name=reading.name)
+            found |= {name: made[0] for name, made in _made_of(empty, reading, row_of).items()}
+    return {name: value for name, value in found.items() if not pd.isna(value)}
+
+
 def _unreadable(name: Any, reason: str) -> StoreError:
     return StoreError(
         f"column '{name}' cannot be read as in training: {reason}.",

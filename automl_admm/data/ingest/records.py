@@ -122,10 +122,6 @@ class Ingest:
         """The names of columns of numbers made of dates."""
         return self._made("date")
 
-    def blanks(self) -> dict[str, str]:
-        """Return the text that stands for a missing cell, by the made columns that have one."""
-        return dict.fromkeys((*self.text, *self.tags), "")
-
     def _made(self, *kinds: ColumnKind) -> tuple[str, ...]:
         chosen = (reading for reading in self.readings if reading.kind in kinds)
         return tuple(name for reading in chosen for name in reading.made)

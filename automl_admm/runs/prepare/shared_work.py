@@ -11,7 +11,8 @@ from automl_admm.constraints.feature_groups import decide_by_groups
 from automl_admm.constraints.fitted_groups import hangs_on_rows, meet_fitted, strata_of
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.space import Candidate
-from automl_admm.data.ingest.applying import TakenIn
+from automl_admm.data.filled_cells import filled_columns
+from automl_admm.data.ingest.applying import TakenIn, blanks_of
 from automl_admm.data.splits import hold_out, make_splits
 from automl_admm.data.spreads import spreads_of
 from automl_admm.grammar import CompiledGrammar
@@ -112,7 +113,8 @@ def share_work(known: Known) -> SharedWork:
         held_out=TablePart(known.whole, set_aside) if len(set_aside) else None,
         origins=origins_of(known.taken.ingest),
         spreads=_spreads_of(known, rows),
-        blanks=known.taken.ingest.blanks() or None,
+        blanks=blanks_of(known.taken.ingest) or None,
+        filled=_filled_of(known, rows),
         rule=_rule_of(known),
         calls=0 if known.aside is None else CALLS,
         tested=_tested(known, set_aside),
@@ -154,6 +156,14 @@ def _spreads_of(known: Known, rows: Table) -> Mapping[str, float] | None:
         return None
     dates = known.taken.ingest.dates
     return {name: one for name, one in spreads_of(rows.X).items() if name not in dates}
+
+
+def _filled_of(known: Known, rows: Table) -> tuple[str, ...] | None:
+    """Return the columns with a value in the rows of the search, if a limit may make them blank."""
+    if not any(one.asks_model for one in known.constraints):
+        return None
+    ingest = known.taken.ingest
+    return filled_columns(rows.X, origins_of(ingest), blanks_of(ingest))
 
 
 def _cost_of(known: Known) -> Cost | None:

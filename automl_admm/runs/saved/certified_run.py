@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,10 @@ from automl_admm.core.evidence import Evidence, Timing
 from automl_admm.core.read_only import own_frame
 from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.data.conforming import Place, row_of
+from automl_admm.data.filled_cells import as_frame, made_of
 from automl_admm.data.fingerprints import Hashes, fingerprint_rows
-from automl_admm.data.ingest.records import read_ingest
+from automl_admm.data.ingest.applying import blanks_of
+from automl_admm.data.ingest.records import Ingest, read_ingest
 from automl_admm.data.row_hashes import NONE, RowHashes
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.build import predict_scores
@@ -95,16 +97,23 @@ class CertifiedRun(RunRows):
         return meet_data(self.limits(), trial_rows(table), self.aside.groups)
 
     def evidence(
-        self, table: Table, constraints: Sequence[Constraint], tested: Any = None
+        self,
+        table: Table,
+        constraints: Sequence[Constraint],
+        tested: Any = None,
+        *,
+        is_proof: bool = True,
     ) -> list[Evidence]:
         """Measure the limits on the model now; facts of the fit alone are unknown.
 
-        Limits on rows count the rows `tested`, None for all.
+        Limits on rows count the rows `tested`, None for all. For a proof these rows have no say in
+        the columns that it is about.
         """
         numbered = self.pipeline
         if table.classes is not None:
             numbered = Numbered(self.pipeline, table.classes)
-        ingest = read_ingest(self.manifest)
+        ingest = read_ingest(self.manifest) or Ingest()
+        origins = ingest.origins() or None
         with unheard_warnings(), rows_for_the_model():
             evaluated = EvaluatedPipeline(
                 pipeline=numbered,
@@ -118,15 +127,24 @@ class CertifiedRun(RunRows):
                 weights=table.roles.weights,
                 calls=CALLS,
                 saved_bytes=self.folder.model.stat().st_size,
-                origins=None if ingest is None else ingest.origins(),
+                origins=origins,
                 spreads=self.content["data"].get("spreads"),
-                blanks=None if ingest is None else ingest.blanks(),
+                blanks=blanks_of(ingest),
+                filled=self._filled(table, origins) if is_proof else None,
             )
             drawn = evaluated
             if tested is not None:  # drawn by their weights, they count alike
                 drawn = replace(evaluated.part(tested), weights=None)
             on = {"statistical": drawn}
             return [measured_by(c.function, on.get(c.kind, evaluated)) for c in constraints]
+
+    def _filled(self, table: Table, origins: Mapping[str, str] | None) -> Collection[str]:
+        """Return the columns with a value in the rows of the search; older runs did not note them.
+
+        There it is all that the model is given: no rows at hand may leave one out.
+        """
+        noted: Sequence[str] | None = self.content["data"].get("filled")
+        return made_of(as_frame(table.X), origins) if noted is None else noted
 
     def hashes(self) -> RowHashes | None:
         """Return the hashes of each row of its data, in their order; older runs wrote none.

@@ -156,7 +156,7 @@ def measured_limits(
     if not run.settings["limits"]:
         return ()
     said, names = run.manifest.get("constraints", {}), [str(one.limit) for one in constraints]
-    seen = dict(zip(names, run.evidence(table, constraints), strict=True))
+    seen = dict(zip(names, run.evidence(table, constraints, is_proof=False), strict=True))
     values = {name: float(evidence.value) for name, evidence in seen.items()}
     only = run.manifest.get(ONE_CLASS)
     return tuple(

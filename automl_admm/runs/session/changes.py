@@ -16,6 +16,8 @@ from automl_admm.core.messages import say_count
 from automl_admm.core.ranking import rank
 from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.core.structure.pipeline_space import PipelineSpace
+from automl_admm.data.ingest.applying import blanks_of
+from automl_admm.data.ingest.records import Ingest, read_ingest
 from automl_admm.data.row_roles import NAMES as ROLE_NAMES
 from automl_admm.grammar.text.matcher import parse
 from automl_admm.runs.metric_code import is_other_metric
@@ -68,6 +70,7 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
         or _labels(before, now)
         or _columns_of_limits(before["data"], now["data"])
         or _noise(before["data"], now["data"])
+        or _blanks(before, now)
         or _metric(before, now)
         or _splits(before, now)
         or _groups(before["settings"]["limits"], now["settings"]["limits"])
@@ -160,6 +163,22 @@ def _noise(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return [
         f"data: noise of limits goes to other columns ({_shown(names)}), as of an older version"
     ]
+
+
+def _blanks(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Tell that limits on blank columns count other rows than in an older version.
+
+    It took an empty cell that is read as a value, such as False, for a filled one.
+    """
+    was, is_now = before["data"], now["data"]
+    limits = (item["name"] for item in before["settings"]["limits"])
+    is_older = "spreads" in was and "filled" not in was and "filled" in is_now
+    if not is_older or not any(name.startswith("blank_moves_") for name in limits):
+        return []
+    blanks = blanks_of(read_ingest(now) or Ingest())
+    names = sorted(name for name, value in blanks.items() if value != "")
+    told = f"data: limits on blank columns count other rows of {_shown(', '.join(names))}"
+    return [f"{told} than in an older version"] if names else []
 
 
 def _metric(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

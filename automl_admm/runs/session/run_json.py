@@ -202,6 +202,7 @@ def _describe(work: PipelineWork) -> dict[str, Any]:
         **({} if table.classes is None else {"classes": labels_in_text(table.classes)}),
         **({} if table.sensitive is None else {"for_limits": _hashes(table.sensitive)}),
         **({} if work.spreads is None else {"spreads": dict(work.spreads)}),
+        **({} if work.filled is None else {"filled": list(work.filled)}),
     }
 
 

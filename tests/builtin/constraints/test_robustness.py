@@ -44,11 +44,11 @@ class Model:
 
 
 def seen(
-    model: Any = None, X: Any = ROWS, origins: Any = ORIGINS, spreads: Any = None
+    model: Any = None, X: Any = ROWS, origins: Any = ORIGINS, **known: Any
 ) -> EvaluatedPipeline:
     y = np.zeros(len(X))
     given = model or Model(), X, y, y, 0.0, 0.0
-    return EvaluatedPipeline(*given, origins=origins, spreads=spreads)
+    return EvaluatedPipeline(*given, origins=origins, **known)
 
 
 def blank(least: float, evaluated: EvaluatedPipeline) -> Evidence:
@@ -99,6 +99,37 @@ def test_arrays_several_classes_quantities_and_labels_have_moves_too() -> None:
 def test_nothing_to_blank_is_told() -> None:
     empty = ROWS[["age"]].astype(float) * np.nan
     assert "no column that has a value" in why_unknown(blank(0.1, seen(X=empty)))
+
+
+def test_an_empty_cell_that_is_read_as_a_value_is_blank() -> None:
+    """Of a mark it is False, of numbers with words between them a missing one and no word."""
+    X = pd.DataFrame({"mark": [True, False, False], "temp": [1.5, np.nan, np.nan]})
+    X["temp.broken"] = [0.0, 1.0, 0.0]
+
+    class Watching:
+        def predict(self, X: Any) -> Any:
+            assert X["mark"].dtype == bool
+            assert X["temp.broken"].isin([0.0, 1.0]).all()
+            return X["mark"] * 2.0 + X["temp.broken"]
+
+    blanks = {"mark": False, "temp.broken": 0.0}
+    found: Any = blank(0.5, seen(Watching(), X, {"temp.broken": "temp"}, blanks=blanks))
+    assert found.parts == {
+        "column 'mark'": Rate(1, 1, "rows with a value in column 'mark'"),
+        "column 'temp'": Rate(1, 2, "rows with a value in column 'temp'"),
+    }
+
+
+def test_the_rows_of_a_proof_have_no_say_in_its_columns() -> None:
+    some = ROWS.assign(age=np.nan)
+    assert "column 'age'" not in parts_of(blank(0.1, seen(X=some)))
+    found = blank(0.1, seen(X=some, filled=("age", "day")))
+    assert set(parts_of(found)) == {"column 'age'", "column 'day'"}
+    assert why_unknown(found) == "has no rows with a value in column 'age'"
+
+
+def parts_of(evidence: Any) -> dict[str, Rate]:
+    return dict(evidence.parts)
 
 
 def noisy(model: Any, X: Any, spreads: Any = None, **options: float) -> Rate:

@@ -253,6 +253,37 @@ def test_other_values_in_a_column_for_limits_alone_are_other_data() -> None:
     assert not find_changes(BEFORE, before).lines, "older versions did not note them"
 
 
+TICK = {"name": "mark", "kind": "boolean", "facts": {"form": "tick", "value": "'yes'"}}
+SIZE = {"name": "size", "kind": "number"}
+
+
+@pytest.mark.parametrize(
+    ("limit", "readings", "lines"),
+    [
+        (
+            "blank_moves_0.3",
+            [TICK, SIZE],
+            ("data: limits on blank columns count other rows of 'mark' than in an older version",),
+        ),
+        ("blank_moves_0.3", [SIZE], ()),
+        ("noise_moves", [TICK], ()),
+    ],
+    ids=["a mark", "numbers", "noise"],
+)
+def test_empty_cells_that_an_older_version_took_for_values_void_what_was_measured(
+    limit: str, readings: list[Any], lines: tuple[str, ...]
+) -> None:
+    before = changed("settings", limits=[{"name": limit, "bound": 0.05, "at_least": False}])
+    before |= {"ingest": readings}
+    before["data"] |= {"spreads": {}}
+    now = copy.deepcopy(before)
+    now["data"] |= {"filled": ["mark", "size"]}
+    found = find_changes(before, now)
+    assert found.lines == lines
+    assert found.void is bool(lines)
+    assert find_changes(now, copy.deepcopy(now)) == Changes()
+
+
 def test_noise_in_other_columns_voids_what_was_measured() -> None:
     """Earlier versions put noise into columns made of dates as well."""
     before = changed("data", spreads={"a": 1.0, "day": 2.0})
