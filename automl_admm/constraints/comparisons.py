@@ -17,7 +17,11 @@ def over_classes(base: ConstraintPlugin, joining: Joining) -> ConstraintPlugin:
     """Return NAME joined over the classes: min_NAME, max_NAME or macro_NAME."""
     words = {"min": "smallest", "max": "largest", "macro": "mean"}
     function = base.function or base.grouped
-    assert function is not None  # noqa: S101 - a plugin has one or the other
+    if function is None:
+        raise ConfigurationError(
+            f"'{base.name}' is measured by a column of numbers, and not class by class.",
+            hint=f"Write '{base.name}[column]'.",
+        )
     each = EachClass(function, joining, are_apart=base.rows_apart and base.function is not None)
     return replace(
         base,

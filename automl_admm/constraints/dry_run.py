@@ -121,6 +121,7 @@ def _check_weights(constraint: Constraint) -> None:
 
 def _check_target(constraint: Constraint, rows: TrialRows) -> None:
     wanted, name, classes = constraint.target, constraint.limit.name, rows.classes
+    is_by_column = isinstance(constraint.function, OfColumn | Changing)
     if wanted == "a quantity" and classes:
         raise ConfigurationError(
             f"limit '{name}' needs a quantity to predict, and this target has {classes} classes.",
@@ -135,7 +136,7 @@ def _check_target(constraint: Constraint, rows: TrialRows) -> None:
         found = f"{classes} classes" if classes else "a quantity"
         raise ConfigurationError(
             f"limit '{name}' needs a target of two classes, and this one has {found}.",
-            hint=_name_class(name, rows.labels) if classes else None,
+            hint=_name_class(name, rows.labels) if classes and not is_by_column else None,
         )
 
 

@@ -125,11 +125,17 @@ class _Comparing:
         )
 
     def _is_of_two(self, name: str) -> bool:
-        """Return True for a measure of two classes, or for its gap or ratio."""
+        """Return True for a measure of two classes, or for its gap or ratio.
+
+        What is measured by a column is asked of the classes as they are.
+        """
         bases = [name, name.removesuffix(GAP), name.removesuffix(RATIO)]
         bases += [base.rpartition("_")[0] for base in bases if self._is_numbered(base)]
         found = [self.measures.get(base) for base in bases if base in self.measures]
-        return any(one.kind == "statistical" and one.target == "two classes" for one in found)
+        return any(
+            one.kind == "statistical" and one.target == "two classes" and not _is_by_column(one)
+            for one in found
+        )
 
     def _is_numbered(self, name: str) -> bool:
         """Return True if the name is that of a numbered constraint and a number after it."""
@@ -178,6 +184,11 @@ class _Comparing:
 def _is_compared(record: ConstraintPlugin) -> bool:
     """Return True for a measure on rows, which groups can be compared by."""
     return record.kind == "statistical" and configure(record, {}).function is not None
+
+
+def _is_by_column(record: ConstraintPlugin) -> bool:
+    """Return True for what is measured by a column of numbers, `NAME[column]`."""
+    return record.columned is not None or record.changing is not None
 
 
 def _suits(target: Target, task: LearningTask | None) -> bool:
@@ -232,7 +243,7 @@ def constraint_of(
     _check_groups(written, plugin)
     check_percentage(written, plugin)
     check_bound(written, plugin)
-    is_grouped = bool(written.columns) and plugin.columned is None and plugin.changing is None
+    is_grouped = bool(written.columns) and not _is_by_column(plugin)
     groups = Grouping(written.columns, written.least) if is_grouped else None
     return Constraint(
         limit=_limit(written, plugin.highest if written.at_least else plugin.lowest),
@@ -261,20 +272,21 @@ def _with_options(written: WrittenLimit, plugin: ConstraintPlugin) -> Constraint
     options, own = written.classes, plugin.function or plugin.grouped
     given = tuple(option.name for option in options if option.label is not None)
     is_each = isinstance(own, EachClass) and own.joining != MACRO
-    if is_each or plugin.target == "class pair":
+    if is_each or (plugin.target == "class pair" and own is not None):
         wanted = "{class}" if is_each else '{true="a",predicted="b"}'
         if bool(given) == is_each or len(options) != (1 if is_each else 2):
             groups = plugin.function is not None and is_each
             more = f", or '{plugin.name}[column]' for the worst group" if groups else ""
             hint = f"Write '{plugin.name}{wanted}'{more}."
             raise ConfigurationError(f"'{written.name}' lacks its classes.", hint=hint)
-    elif options and (plugin.target != "two classes" or given != ("class",)):
+    elif options and (plugin.target != "two classes" or given != ("class",) or own is None):
         raise ConfigurationError(
             f"'{written.name}': '{plugin.name}' is not measured by {_options_in_words(written)}.",
             hint=_other_options(plugin),
         )
-    if not given or own is None:
+    if not given:
         return plugin
+    assert own is not None  # noqa: S101 - any other measure is refused above
     asked = OneClass(own, options, written.text)
     if plugin.function is None:
         return replace(plugin, grouped=asked, target="classes")
@@ -287,6 +299,8 @@ def _options_in_words(written: WrittenLimit) -> str:
 
 def _other_options(plugin: ConstraintPlugin) -> str:
     name = plugin.name
+    if _is_by_column(plugin):
+        return f"Write '{name}[column]': it is asked of both classes at once."
     if plugin.target != "two classes":
         return f"Write '{name}' alone, or limit a rate, as in 'recall{{class=\"a\"}}'."
     worst = f"'min_{name}{{class}}' and 'max_{name}{{class}}'"
@@ -294,7 +308,7 @@ def _other_options(plugin: ConstraintPlugin) -> str:
 
 
 def _check_groups(written: WrittenLimit, plugin: ConstraintPlugin) -> None:
-    if plugin.columned is not None or plugin.changing is not None:
+    if _is_by_column(plugin):
         column_of(written.columns, written.measure, written.least)
         return
     if plugin.grouped is not None and not written.columns:

@@ -1,14 +1,22 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from automl_admm.constraints.groups import Grouping
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.resolve import bare_limit, constraint_of
-from automl_admm.core.errors import ConfigurationError, PluginError, UnknownNameError
+from automl_admm.core.errors import (
+    AutomlAdmmError,
+    ConfigurationError,
+    PluginError,
+    UnknownNameError,
+)
 from automl_admm.core.limits import Limit
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint, ConstraintPlugin, LearningTask
+from automl_admm.plugins.registry import Registry
 
 
 def constraint(text: str) -> Constraint:
@@ -127,6 +135,52 @@ def test_a_limit_of_another_task_is_refused_and_not_suggested(
 
 def test_a_score_from_0_to_1_can_be_a_ratio_of_groups() -> None:
     assert constraint("f1_ratio[sex] >= 0.8").limit.extreme == 1.0
+
+
+def by_column(way: str) -> ConstraintPlugin:
+    """Return a limit on scores of two classes and a column, as a plugin has it."""
+    given: dict[str, Any] = {way: lambda evaluated, column: 1.0, "uses_decisions": False}
+    return ConstraintPlugin(
+        name="ups", summary="one", kind="statistical", target="two classes", highest=1.0, **given
+    )
+
+
+def known_with(record: ConstraintPlugin) -> Registry[ConstraintPlugin]:
+    known = Registry[ConstraintPlugin]("constraint")
+    known.add(record, "me 1.0")
+    return known
+
+
+@pytest.mark.parametrize("way", ["changing", "columned"])
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('ups{class="no"}[age]', r"not measured by \{class=\"no\"\}.*Write 'ups\[column\]'"),
+        ('ups{true="a",predicted="b"}[age]', r"not measured by .*Write 'ups\[column\]'"),
+        ("ups{class}[age]", r"not measured by \{class\}.*Write 'ups\[column\]'"),
+        ("max_ups{class}[age]", "no constraint named 'max_ups'"),
+        ("macro_ups[age]", "no constraint named 'macro_ups'"),
+    ],
+    ids=["one class", "two classes", "no class", "the worst class", "all classes"],
+)
+def test_what_is_measured_by_a_column_is_asked_of_no_class(way: str, text: str, says: str) -> None:
+    known = known_with(by_column(way))
+    assert constraint_of(read_text("ups[age] <= 1"), known).limit.name == "ups[age]"
+    with pytest.raises(AutomlAdmmError, match=says):
+        constraint_of(read_text(f"{text} <= 1"), known)
+
+
+def test_a_number_after_the_name_changes_nothing_of_it() -> None:
+    numbered = ConstraintPlugin(
+        name="ups",
+        summary="one",
+        kind="statistical",
+        target="two classes",
+        numbered=lambda number: by_column("columned"),
+    )
+    known = known_with(numbered)
+    with pytest.raises(ConfigurationError, match="by a column of numbers, and not class by class"):
+        constraint_of(read_text("max_ups_3{class}[age] <= 1"), known)
 
 
 def test_an_objective_returns_numbers_without_groups() -> None:
