@@ -94,7 +94,7 @@ class Limit:
         return 0.0 if beyond <= LAST_DIGITS * abs(self.bound) else beyond
 
     @property
-    def _said_bound(self) -> str:
+    def said_bound(self) -> str:
         """Return the bound with all digits that count: rounded it would be another limit."""
         short = f"{self.bound:g}"
         # 0.7 / 100 is 0.007 but for its last digit.
@@ -102,7 +102,7 @@ class Limit:
         return short if is_read_again or self.has_six_digits else f"{self.bound:.15g}"
 
     def __str__(self) -> str:
-        said = f"{self.name} {'>=' if self.at_least else '<='} {self._said_bound}"
+        said = f"{self.name} {'>=' if self.at_least else '<='} {self.said_bound}"
         return said if self.confidence is None else f"{said} @ {self.confidence:.12g}"
 
 

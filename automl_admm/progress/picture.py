@@ -133,7 +133,7 @@ def _limits(so_far: RunSoFar, frame: Frame) -> Iterator[Text]:
 
 def _strain(strain: Strain, frame: Frame, *, is_binding: bool) -> Iterator[Piece]:
     limit = strain.limit
-    yield frame.named(limit.name, f"{'>=' if limit.at_least else '<='} {limit.bound:g}"), STRONG
+    yield frame.named(limit.name, f"{'>=' if limit.at_least else '<='} {limit.said_bound}"), STRONG
     yield f"{'binds: ' if is_binding else ''}kept by {strain.kept} of {strain.measured}", ""
     if strain.kept == 0 and strain.closest is not None:
         yield f"closest: {tell_value(limit, strain.closest)}", BROKEN

@@ -22,6 +22,7 @@ from automl_admm.progress.sparkline import Turn, sparkline
 
 FPR, LATENCY = Limit("fpr", 0.1), Limit("latency_us", 50.0)
 RECALL = Limit("recall", 0.9, at_least=True)
+ROUNDED = Limit("aim", 0.03512346, has_six_digits=True)
 EVIL = "fpr_gap[\x1b[31mred[/bold]\u202eabc [link=x]שלום " + "日本語" * 30 + "]"
 
 
@@ -158,6 +159,15 @@ def test_a_low_terminal_has_the_first_lines() -> None:
         (FPR, math.inf, "inf > 0.1 !"),
         (RECALL, 0.9, "0.9 >= 0.9"),
         (RECALL, 0.8999999999, "0.8999999999 < 0.9 !"),
+        (Limit("abstain", 0.3), 0.1 + 0.2, "0.3 <= 0.3"),
+        (Limit("us", 0.123481), 0.12346, "0.12346 <= 0.123481"),
+        (Limit("us", 0.123481), 0.12351, "0.1235 > 0.123481 !"),
+        (Limit("us", 0.123481), 0.123481, "0.123481 <= 0.123481"),
+        (Limit("us", 0.123481, at_least=True), 0.1234799, "0.12348 < 0.123481 !"),
+        (Limit("mae", 1234574.0), 1234573.0, "1.23457e+06 <= 1234574"),
+        (Limit("mae", 1234574.0), 1234575.0, "1.235e+06 > 1234574 !"),
+        (ROUNDED, 0.0351, "0.0351 <= 0.0351235"),
+        (ROUNDED, 0.03512347, "0.0351235 > 0.03512346 !"),
     ],
 )
 def test_a_value_is_told_apart_from_its_bound(limit: Limit, value: float, told: str) -> None:
