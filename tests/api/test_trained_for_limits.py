@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from program import run_program
+from program import run_program, run_python
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -102,12 +100,8 @@ def test_another_process_predicts_the_same_without_the_groups(tmp_path: Path) ->
     X, y, sex = table()
     model = automl(work_dir=tmp_path / "run").fit(X, y, sensitive_features=sex)
     X.to_csv(tmp_path / "new.csv", index=False)
-    done = subprocess.run(
-        [sys.executable, "-c", PREDICT, tmp_path / "run", tmp_path / "new.csv"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = run_python("-c", PREDICT, tmp_path / "run", tmp_path / "new.csv")
+    assert done.returncode == 0, done.stderr
     assert eval(done.stdout) == pytest.approx(model.predict_proba(X)[:, 1], abs=1e-9)  # noqa: S307
     assert load(tmp_path / "run").predict(X).tolist() == model.predict(X).tolist()
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_python
 
 from automl_admm import AutoMLClassifier
 from automl_admm.core.errors import DataError
@@ -61,14 +60,7 @@ def test_a_fitted_search_is_asked_in_another_process(
     search = AutoMLClassifier(**QUICK).fit(X, X[0] + (X[2] == "u") + X[3] > 1)
     kept = pickle.dumps((search, X, search.predict_proba(X)))
     (tmp_path / "search.pickle").write_bytes(kept)
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", ASK],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = run_python("-c", ASK, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "all as they were" in done.stdout
     seen(done.stdout.strip())
