@@ -83,7 +83,7 @@ def test_it_stands_inside_scikit_learn() -> None:
 
 
 def test_same_seed_same_search() -> None:
-    X, y = load_breast_cancer(return_X_y=True)
+    X, y = load_iris(return_X_y=True)
     runs = [AutoMLClassifier(**QUICK).fit(X, y).cv_results_["pipeline"] for _ in range(2)]
     assert runs[0] == runs[1]
 

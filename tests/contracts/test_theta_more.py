@@ -38,6 +38,7 @@ class TestCtpeNaive(ThetaSolverContract):
 
 class TestTrustRegion(ThetaSolverContract):
     roams = True
+    whole_budget = 40
     whole_seeds = 2
 
     def make(self) -> ThetaSolver:

@@ -11,6 +11,7 @@ from automl_admm.testing.contracts import ThetaSolverContract
 class TestParzen(ThetaSolverContract):
     roams = True
     view = "conditional"
+    whole_seeds = 2
 
     def make(self) -> ThetaSolver:
         return build_parzen(ParzenOptions())
@@ -19,6 +20,7 @@ class TestParzen(ThetaSolverContract):
 class TestAnnealing(ThetaSolverContract):
     roams = True
     view = "conditional"
+    whole_seeds = 2
 
     def make(self) -> ThetaSolver:
         return build_annealing(NoOptions())

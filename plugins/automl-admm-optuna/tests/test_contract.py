@@ -14,6 +14,7 @@ from automl_admm.testing.contracts import ThetaSolverContract
 class TestParzen(ThetaSolverContract):
     roams = True
     view = "conditional"
+    whole_seeds = 2
 
     def make(self) -> ThetaSolver:
         return build_parzen(ParzenOptions())

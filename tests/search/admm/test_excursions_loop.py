@@ -38,9 +38,8 @@ def test_a_search_finds_what_only_wins_once_it_is_tuned() -> None:
         name = models.get(str(values["model"]))
         return scaler + (0.3 if name is None else abs(float(values[name]) - 0.2))
 
-    for seed in range(2):
-        found = minimize(loss, SPACE, max_evaluations=150, theta_solver="gp", random_state=seed)
-        assert found.loss < 0.5
+    found = minimize(loss, SPACE, max_evaluations=150, theta_solver="gp", random_state=0)
+    assert found.loss < 0.5
 
 
 def test_a_grid_is_searched_whole_where_alternatives_share_their_parameters() -> None:
@@ -96,11 +95,10 @@ def test_the_best_is_not_left_for_good() -> None:
         rise = 0.0 if kind == "valley" else 5000.0
         return rise + 100.0 * (y - x * x) ** 2 + (1.0 - x) ** 2
 
-    for seed in range(2):
-        found = minimize(loss, space, max_evaluations=500, theta_solver="random", random_state=seed)
-        late = found.evaluations[250:]
-        share = sum(e.candidate.selection.get("kind") == "valley" for e in late) / len(late)
-        assert share > 0.2
+    found = minimize(loss, space, max_evaluations=400, theta_solver="random", random_state=0)
+    late = found.evaluations[200:]
+    share = sum(e.candidate.selection.get("kind") == "valley" for e in late) / len(late)
+    assert share > 0.2
 
 
 class Drawing:

@@ -333,7 +333,7 @@ def test_a_good_run_is_the_same_with_and_without(
     provider = Provider(Good)
     runs = []
     for _ in range(2):
-        result = run(provider, theta_solver=theta, z_solver=z, max_evaluations=32)
+        result = run(provider, theta_solver=theta, z_solver=z, max_evaluations=20)
         runs.append([(e.candidate, e.loss) for e in result.evaluations])
         for name in ("guard_theta", "guard_z"):
             monkeypatch.setattr(assembly, name, Unguarded)
