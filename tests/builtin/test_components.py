@@ -104,12 +104,15 @@ def context_of(frame, task):
 
 
 def drawn(record, rng):
+    """Values drawn at random; a larger forest than one of 50 trees fits what a smaller one fits."""
     values = {}
     for item in record.parameters:
         if isinstance(item, Choice):
             values[item.name] = item.value(item.alternatives[rng.integers(len(item.alternatives))])
         else:
             values[item.name] = item.value(rng.random())
+    if record.fidelity in values:
+        values[record.fidelity] = min(values[record.fidelity], 50)
     return tuple(values.items())
 
 

@@ -19,9 +19,19 @@ PATIENCE = 100.0
 WORKERS = 2
 
 
+@pytest.fixture(scope="module")
+def of_all(shared_cluster, tmp_path_factory):
+    """One executor for the tests that leave it as it is: each begins a server on both workers."""
+    scratch = tmp_path_factory.mktemp("run")
+    setting = ExecutorSetting(1, None, scratch, True)
+    made = build_dask(hazards.Hazards(), setting, DaskOptions(shared_cluster.address, PATIENCE))
+    yield made, scratch
+    made.close()
+
+
 @pytest.fixture
-def executor(shared_cluster, start):
-    return start(hazards.Hazards(), shared_cluster)
+def executor(of_all):
+    return of_all[0]
 
 
 def finish(executor, number=1, method="echo", *, seconds=PATIENCE, keep=False, **arguments):
@@ -35,7 +45,8 @@ def test_it_is_a_plugin():
     assert "dask" in [record.name for record in load_plugins().executors]
 
 
-def test_a_result_comes_back_and_nothing_stays(executor, shared_cluster, tmp_path):
+def test_a_result_comes_back_and_nothing_stays(shared_cluster, start, tmp_path):
+    executor = start(hazards.Hazards(), shared_cluster)
     finished = finish(executor, a=1, b=[1.5, None, "ü"])
     assert finished.status is Status.SUCCESS
     assert finished.result["got"] == {"a": 1, "b": [1.5, None, "ü"]}
@@ -45,10 +56,11 @@ def test_a_result_comes_back_and_nothing_stays(executor, shared_cluster, tmp_pat
     assert list((tmp_path / "run").iterdir()) == []
 
 
-def test_files_come_back_into_a_folder_of_the_run(executor, tmp_path):
+def test_files_come_back_into_a_folder_of_the_run(of_all):
+    executor, scratch = of_all
     folder = finish(executor, 7, keep=True).folder
     assert folder is not None
-    assert folder.parent == tmp_path / "run"
+    assert folder.parent == scratch
     assert (folder / "below" / "written.txt").read_text() == "by the task"
     assert (folder / "output.txt").read_text() == "printed\n"
 

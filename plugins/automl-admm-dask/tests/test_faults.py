@@ -236,29 +236,31 @@ def test_a_killed_run_takes_its_own_cluster_with_it(tmp_path, until, marked):
 
 
 @pytest.mark.faults
-def test_a_work_that_does_not_load_is_one_line(cluster, start):
-    cluster.add()
-    executor = start(hazards.Unloadable(), cluster)
+def test_a_work_that_does_not_load_is_one_line(shared_cluster, start):
+    executor = start(hazards.Unloadable(), shared_cluster)
     with pytest.raises(ConfigurationError, match="could not be loaded in a child process"):
         try_for_ever(executor)
 
 
 @pytest.mark.faults
-def test_a_worker_that_differs_is_named(cluster, monkeypatch):
-    cluster.add()
+def test_a_worker_that_differs_is_named(shared_cluster, monkeypatch):
     found = "scikit-learn is 1.0 there and 1.9 here"
     monkeypatch.setattr(crew, "explain_difference", lambda here, there: found)
     with pytest.raises(ConfigurationError, match=rf"^worker tcp\S+ cannot be used: {found}\. Inst"):
-        build_dask(hazards.Hazards(), ExecutorSetting(), DaskOptions(cluster.address))
+        build_dask(hazards.Hazards(), ExecutorSetting(), DaskOptions(shared_cluster.address))
 
 
-@pytest.mark.parametrize("kind", ["a worker", "a cluster without workers"])
-def test_a_wrong_address_is_one_line(cluster, until, kind):
-    address, reason, code = cluster.address, "has had no worker for", 1
-    if kind == "a worker":
-        cluster.add()
-        address = until(lambda: worker_address(cluster))
-        reason, code = "there is a Worker, no Dask scheduler, at", 2
+def test_the_address_of_a_worker_is_one_line(shared_cluster, until):
+    address = until(lambda: worker_address(shared_cluster))
+    refuse(address, "there is a Worker, no Dask scheduler, at", 2)
+
+
+def test_a_cluster_without_workers_is_one_line(cluster):
+    refuse(cluster.address, "has had no worker for", 1)
+
+
+def refuse(address, reason, code):
+    """Demand one line for an address, and its exit code."""
     with pytest.raises(AutomlAdmmError, match=reason) as error:
         build_dask(hazards.Hazards(), ExecutorSetting(), DaskOptions(address, patience=1.0))
     assert error.value.exit_code == code
@@ -317,15 +319,14 @@ def run_command(capfd, *arguments):
     return ended.value.code, *capfd.readouterr()
 
 
-def test_the_command_line_fits_on_a_cluster(cluster, tmp_path, capfd):
-    cluster.add()
+def test_the_command_line_fits_on_a_cluster(shared_cluster, tmp_path, capfd):
     (tmp_path / "tiny.lark").write_text(GRAMMAR)
     rows = [f"{x / 50},{(x * 7) % 11},{int(x % 50 > 25)}" for x in range(100)]
     (tmp_path / "data.csv").write_text("\n".join(["a,b,c", *rows]))
     code, out, err = run_command(
         capfd,
         *("fit", tmp_path / "data.csv", "--target", "c", "--grammar", tmp_path / "tiny.lark"),
-        *("--executor", f"dask:address={cluster.address}", "--theta-solver", "random"),
+        *("--executor", f"dask:address={shared_cluster.address}", "--theta-solver", "random"),
         *("--max-evaluations", "3", "--cv", "0.25", "--out", tmp_path / "run", "--json"),
     )
     assert not code, err
