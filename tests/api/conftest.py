@@ -1,4 +1,4 @@
-"""Searches in children: their servers are forks, far cheaper than interpreters."""
+"""Searches by the hundred: what they would find out again and again is known."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 from forked_servers import forked_servers
+from known_parameters import known_parameters
 
 
 @pytest.fixture(scope="module", autouse=True)
-def forks() -> Iterator[None]:
-    """Fork the servers from a process that has imported what searches need."""
-    with forked_servers():
+def quick_searches() -> Iterator[None]:
+    """Fork servers from a process that has imported all, and know parameters of estimators."""
+    with forked_servers(), known_parameters():
         yield
