@@ -27,8 +27,9 @@ from automl_admm.pipelines.predictions.decisions import (
     only_class,
     rates_of,
 )
-from automl_admm.pipelines.predictions.measured import Table, score_of
+from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.score_interval import score_interval
+from automl_admm.pipelines.seen_loss import seen_loss
 from automl_admm.pipelines.shipped_costs import SHIPPED, is_fact, measure_costs
 from automl_admm.pipelines.thresholds.by_group import Thresholds
 from automl_admm.pipelines.thresholds.cuts import cut_scores, has_both
@@ -46,11 +47,6 @@ EVIDENCE = "evidence.json"
 STOPS = "stops.json"
 PICKLE = "model.pickle"
 ROWS_ASKED = 10_000
-# A fit that went wrong shows on few rows.
-ROWS_SEEN = 2_000
-# The attributes of fitted estimators that hold others.
-MANY = ("steps", "transformers_", "transformer_list", "estimators_")
-ONE = ("estimator", "estimator_")
 
 
 def ship(
@@ -96,42 +92,10 @@ def ship_single(
     In the search they were those of fits on fewer rows: a tree of all rows may be larger.
     """
     # Before any limit, which is anybody's code, has had the model in its hands.
-    loss = seen_loss(work, pipeline)
+    loss = seen_loss(work, pipeline, fit_seconds)
     found = ship(work, pipeline, fit_seconds, folder, path)
     costs = measure_costs(work, pipeline, is_fact, folder, fit_seconds)
     return replace(found, costs=costs, seen_loss=loss)
-
-
-def seen_loss(work: PipelineWork, pipeline: Any) -> float:
-    """Return the loss on rows that a model learned from, so many at most; NaN if it has none.
-
-    It is the mean over the parts that were validated, to be compared with that out of fold: a class
-    of one row is in no part, and a rare one weighs little in the mean. There is none with a target
-    encoder: the model learned from rows encoded by others, and now encodes each by its own target.
-    """
-    if _encodes_by_target(pipeline):
-        return math.nan
-    rng, most = np.random.default_rng(0), max(ROWS_SEEN // len(work.splits), 1)
-    parts = [np.sort(rng.permutation(valid)[:most]) for _, valid in work.splits]
-    try:
-        with unheard_warnings():
-            scores = [score_of(work.metric, pipeline, work.table.part(rows)) for rows in parts]
-            return float(np.mean([work.metric.loss(score) for score in scores]))
-    except MemoryError:
-        raise
-    except Exception:  # noqa: BLE001 - a component or a metric is anybody's code
-        return math.nan
-
-
-def _encodes_by_target(model: Any) -> bool:
-    from sklearn.preprocessing import TargetEncoder
-
-    if isinstance(model, TargetEncoder):
-        return True
-    several = (getattr(model, name, ()) for name in MANY)
-    found = [one[1] if isinstance(one, tuple) else one for items in several for one in items]
-    found += [getattr(model, name, None) for name in ONE]
-    return any(hasattr(one, "get_params") and _encodes_by_target(one) for one in found)
 
 
 def ship_decided(

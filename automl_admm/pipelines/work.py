@@ -50,10 +50,10 @@ from automl_admm.pipelines.searched_share import (
     begin_on_share,
     complete_share,
 )
+from automl_admm.pipelines.seen_loss import seen_loss
 from automl_admm.pipelines.shipping import (
     PICKLE,
     load_shipped,
-    seen_loss,
     ship,
     ship_decided,
     ship_single,
@@ -171,7 +171,8 @@ class PipelineWork(FittingWork):
             return ship_it(self, pipeline, seconds, folder, path)
         write_pickle(pipeline, folder)
         files, peak = hash_files([folder / PICKLE]), peak_mb()
-        loss = seen_loss(self, pipeline)
+        # As it was evaluated: with its calibration, and at its thresholds.
+        loss = seen_loss(self, self.fixed(pipeline, **thresholds), seconds)
         return FinalFitResult(files, fit_seconds=seconds, peak_mb=peak, seen_loss=loss)
 
     def fit_folds(

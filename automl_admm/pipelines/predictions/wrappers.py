@@ -166,6 +166,28 @@ class Filled(_Seen):
         return filled
 
 
+class InPart(_Seen):
+    """A pipeline seen on the rows of a `part`, where `answer` tells its answer by each method."""
+
+    def __init__(self, pipeline: Any, part: Any, answer: Callable[[str], Any]) -> None:
+        super().__init__(pipeline)
+        self._part = part
+        self._answer = answer
+
+    def __getattr__(self, name: str) -> Any:
+        found = super().__getattr__(name)
+        return self._answering(found) if name in Remembered.RESPONSES else found
+
+    def _answering(self, method: Any) -> Any:
+        # Scorers go by the name of the method.
+        @wraps(method)
+        def respond(X: Any) -> Any:
+            # A user's scorer may ask about other rows than those that it is given.
+            return self._answer(method.__name__) if X is self._part else method(X)
+
+        return respond
+
+
 class OnDecided:
     """A pipeline seen on the rows that it decides: it answers from its answers to all of them.
 

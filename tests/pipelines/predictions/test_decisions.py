@@ -104,6 +104,13 @@ def test_a_final_fit_tells_the_loss_on_its_own_rows(tmp_path: Path) -> None:
             assert found.seen_loss == loss
 
 
+def test_a_member_of_an_ensemble_is_judged_at_its_thresholds(tmp_path: Path) -> None:
+    used = only(work(scoring="accuracy"), DecisionTreeClassifier)
+    start = default_start(used.space.space)
+    found = used.refit(start, 0, tmp_path, ships=False, threshold=math.inf)
+    assert found.seen_loss == used.refit(start, 0, tmp_path, threshold=math.inf).seen_loss > 0.4
+
+
 def test_a_model_with_a_target_encoder_has_no_loss_on_its_own_rows(tmp_path: Path) -> None:
     def encoded() -> Any:
         inner = make_column_transformer((TargetEncoder(), [0]), remainder="passthrough")
