@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,23 +22,24 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 2_000
 # What comes after a fit must not take longer than the fit did: the model may be lost to the clock.
 LEAST_SECONDS = 1.0
-# The attributes of fitted estimators that hold others.
-MANY = ("steps", "transformers_", "transformer_list", "estimators_")
-ONE = ("estimator", "estimator_")
+# Classes that encode the rows of a fit otherwise than the same rows later, in whatever library.
+BY_TARGET = frozenset({"TargetEncoder", "LeaveOneOutEncoder", "CatBoostEncoder"})
+# Of a longer list, as of trees or of the words of a vocabulary, the others are like the first.
+MOST_OF_A_LIST = 1_000
 
 
 def seen_loss(work: PipelineWork, pipeline: Any, fit_seconds: float) -> float:
     """Return the loss on the rows that were validated, which a model learned from; NaN for none.
 
     It is the mean over the same parts, whole, as that out of fold: a draw of them may lack a rare
-    class, or an outlier, and its score is then another one. There is none if it takes longer
-    than the fit, or with a target encoder: the model learned from rows encoded by others, and now
-    encodes each by its own target.
+    class, or an outlier, and its score is then another one. There is none if it takes longer than
+    the fit, or with an encoder by the target: the model learned from rows encoded by others, and
+    now encodes each by its own target.
     """
-    if _encodes_by_target(pipeline):
-        return math.nan
     asked = _Asked(pipeline, work, max(fit_seconds, LEAST_SECONDS))
     try:
+        if _encodes_by_target(pipeline):
+            return math.nan
         with unheard_warnings():
             scores = [score_of(work.metric, model, rows) for model, rows in asked.parts()]
             return float(np.mean([work.metric.loss(score) for score in scores]))
@@ -87,11 +89,29 @@ class _Asked:
 
 
 def _encodes_by_target(model: Any) -> bool:
-    from sklearn.preprocessing import TargetEncoder
+    """Return True if an encoder by the target is in a model, in whatever attribute."""
+    kinds = {kind for part in _parts_of(model) for kind in type(part).__mro__}
+    return any(kind.__name__ in BY_TARGET for kind in kinds)
 
-    if isinstance(model, TargetEncoder):
-        return True
-    several = (getattr(model, name, ()) for name in MANY)
-    found = [one[1] if isinstance(one, tuple) else one for items in several for one in items]
-    found += [getattr(model, name, None) for name in ONE]
-    return any(hasattr(one, "get_params") and _encodes_by_target(one) for one in found)
+
+def _parts_of(model: Any) -> Iterator[Any]:
+    """Yield a model and whatever it is made of: estimators may be under any name."""
+    left, known = [model], set[int]()
+    while left:
+        part = left.pop()
+        if id(part) not in known:
+            known.add(id(part))
+            yield part
+            left += _held_by(part)
+
+
+def _held_by(part: Any) -> list[Any]:
+    if isinstance(part, np.ndarray):
+        part = part.ravel().tolist() if part.dtype == object else []
+    elif isinstance(part, dict):
+        part = part.values()
+    elif not isinstance(part, list | tuple):
+        # Looked at by its class: an object of others may do anything when it is asked.
+        is_model = any(hasattr(type(part), name) for name in ("fit", "predict", "transform"))
+        part = getattr(part, "__dict__", {}).values() if is_model else ()
+    return list(islice(part, MOST_OF_A_LIST))

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyRegressor
+from sklearn.ensemble import StackingClassifier, VotingClassifier
+from sklearn.linear_model import Ridge
 from sklearn.metrics import f1_score
-from sklearn.model_selection import KFold, LeaveOneOut, RepeatedStratifiedKFold, StratifiedKFold
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    LeaveOneOut,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import TargetEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from automl_admm.pipelines import seen_loss as module
@@ -115,3 +131,63 @@ def test_what_takes_long_beside_the_fit_is_not_asked_to_the_end(
     model.seconds = 0.02
     assert math.isnan(asked(rare(), StratifiedKFold(3), "f1", model, seconds=0.0))
     assert model.rows < ROWS
+
+
+class Stepping(TransformerMixin, BaseEstimator):
+    """A transformer of somebody's own, whose parameters are called as the parts of others are."""
+
+    def __init__(self, steps: Any = 3) -> None:
+        self.steps = steps
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        # One that holds itself, as a callback does.
+        self.n_features_in_, self.transformers_, self.me = X.shape[1], self.steps, self
+        return self
+
+    def transform(self, X: Any) -> Any:
+        return X
+
+
+@pytest.mark.parametrize("steps", [3, None, "ab", ((),), [("a",)], {"a": 1}], ids=str)
+def test_parameters_of_any_kind_may_have_the_names_of_parts(steps: Any) -> None:
+    model = make_pipeline(Stepping(steps), DecisionTreeClassifier())
+    assert asked(rare(300, 60), StratifiedKFold(3), "f1", model) == 0.0
+
+
+class LeaveOneOutEncoder(TargetEncoder):
+    """One of another library."""
+
+
+def tree() -> Any:
+    return make_pipeline(TargetEncoder(), DecisionTreeClassifier(max_depth=3))
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        tree,
+        lambda: CalibratedClassifierCV(tree()),
+        lambda: StackingClassifier([("a", tree())]),
+        lambda: make_pipeline(FeatureUnion([("a", TargetEncoder())]), GaussianNB()),
+        lambda: GridSearchCV(tree(), {}),
+        lambda: TunedThresholdClassifierCV(tree()),
+        lambda: VotingClassifier([("a", tree())]),
+        lambda: make_pipeline(LeaveOneOutEncoder(), GaussianNB()),
+    ],
+    ids=["steps", "calibrated", "stack", "union", "search", "threshold", "votes", "other library"],
+)
+def test_a_target_encoder_is_found_wherever_it_is(build: Callable[[], Any]) -> None:
+    table = rare(200, 60)
+    table.X[:] = table.X.round()
+    assert math.isnan(asked(table, StratifiedKFold(3), "f1", build()))
+
+
+def test_one_in_a_model_of_a_transformed_target_is_found_too() -> None:
+    X, y = np.arange(200.0).reshape(-1, 1) % 5, np.arange(200.0)
+    inner = make_pipeline(TargetEncoder(target_type="continuous"), Ridge())
+    metric = resolve_metric("r2", "regression", 0, Registry("metric"))
+    splits = tuple(KFold(2).split(X))
+    work: Any = SimpleNamespace(table=Table(X, y), splits=splits, metric=metric)
+    for regressor, has_loss in ((inner, False), (Ridge(), True)):
+        model = TransformedTargetRegressor(regressor).fit(X, y)
+        assert math.isnan(seen_loss(work, model, 60.0)) != has_loss
