@@ -20,6 +20,10 @@ VERSIONED |= sys.stdlib_module_names
 UNKNOWN = "unknown"
 DEEPEST = 50
 PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type(...)})
+# A flag of code since Python 3.13.
+HAS_DOCSTRING = 0x4000000
+# A line without work, as `pass`; and a part of a number that the next instruction has whole.
+NOTHING_DONE = frozenset({"NOP", "EXTENDED_ARG"})
 # What these reach is in no name of the code.
 HIDING = frozenset({"globals", "eval", "exec", "__import__", "import_module"})
 
@@ -37,8 +41,16 @@ def digest_metric(scoring: Any, given: Any) -> str | None:
         said = json.dumps(_Description().of(part), sort_keys=True)
     except Exception:  # noqa: BLE001 - somebody's objects: looking at them may do anything
         return UNKNOWN
-    # Another Python compiles the same text to other code: nothing is known of both.
-    return f"{sys.implementation.cache_tag}:{hashlib.sha256(said.encode()).hexdigest()}"
+    return f"{_manner()}:{hashlib.sha256(said.encode()).hexdigest()}"
+
+
+def _manner() -> str:
+    """Return how code becomes a digest here: of two manners nothing is known of both.
+
+    Another Python, or one with -O, compiles the same text to other code. Digests without "code"
+    have docstrings in them.
+    """
+    return f"{sys.implementation.cache_tag}-{sys.flags.optimize}-code"
 
 
 def is_other_metric(was: str | None, is_now: str | None) -> bool:
@@ -105,7 +117,8 @@ def _parts(part: Any) -> Iterator[Any]:
         yield from _globals_of(part, part.__code__)
     elif kind is CodeType:
         _demand_plain_names(part)
-        yield from (part.co_code, part.co_names, part.co_consts, part.co_varnames, part.co_flags)
+        yield from (part.co_names, part.co_varnames, part.co_flags & ~HAS_DOCSTRING)
+        yield from _instructions(part)
         yield from (part.co_argcount, part.co_kwonlyargcount, part.co_exceptiontable)
     elif kind is partial:
         yield from (part.func, part.args, part.keywords)
@@ -121,6 +134,13 @@ def _parts(part: Any) -> Iterator[Any]:
         yield from (type(part), vars(part))
     else:
         raise _UnknownPartError
+
+
+def _instructions(code: CodeType) -> Iterator[Any]:
+    """Yield what is done, with its constants: their places would hang on a docstring."""
+    for one in dis.get_instructions(code):
+        if one.opname not in NOTHING_DONE:
+            yield (one.opname, one.argval if one.opcode in dis.hasconst else one.arg)
 
 
 def _demand_plain_names(code: CodeType) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from functools import partial, wraps
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +17,7 @@ from sklearn.metrics import accuracy_score, fbeta_score, make_scorer
 from automl_admm import AutoMLClassifier, MetricPlugin, read_run
 from automl_admm.core.errors import StoreError
 from automl_admm.runs.given_objects import take_objects
-from automl_admm.runs.metric_code import UNKNOWN, digest_metric
+from automl_admm.runs.metric_code import UNKNOWN, digest_metric, is_other_metric
 
 FACTOR = 100
 
@@ -105,6 +107,41 @@ def test_names_of_parameters_and_attributes_of_a_function_count() -> None:
 def test_it_does_not_hang_on_how_the_code_was_compiled() -> None:
     parts = ["def h(a): return a + 1", "def m(e, X, y): return h(y) + h(X) + 1"]
     assert code_of(compiled("\n".join(parts))) == code_of(compiled(*parts)) != UNKNOWN
+
+
+TEXTS = ("", "'One.'", "'Two.'")
+
+
+def test_a_docstring_is_no_code() -> None:
+    text = "def m(e, X, y):\n  {}\n  def h(a):\n    {}\n    return None or a + 7\n  return h(y)"
+    whole = [code_of(compiled(text.format(one or "pass", one or "pass"))) for one in TEXTS]
+    assert len(set(whole)) == 1
+    assert UNKNOWN not in whole
+    assert code_of(compiled(text.replace("7", "8").format("pass", "pass"))) != whole[0]
+    # Words that are of use are none.
+    said = [code_of(compiled(f"def m(e, X, y):\n  return len({one!r})")) for one in TEXTS]
+    assert len(set(said)) == len(TEXTS)
+
+
+def test_a_python_with_other_switches_knows_nothing_of_a_digest() -> None:
+    program = (
+        "from automl_admm.runs.metric_code import digest_metric\n"
+        "def m(e, X, y):\n  assert len(y)\n  return 1.0\n"
+        "print(digest_metric(m, None))"
+    )
+    told = [
+        subprocess.run([sys.executable, *switch, "-c", program], capture_output=True, check=True)
+        for switch in ([], ["-OO"])
+    ]
+    plain, bare = (one.stdout.decode().strip() for one in told)
+    assert plain != bare
+    assert UNKNOWN not in {plain, bare}
+    assert not is_other_metric(plain, bare)
+
+
+@pytest.mark.parametrize("was", ["cpython-311:a", "a", UNKNOWN, None])
+def test_digests_of_earlier_versions_are_not_told_as_other_code(was: str | None) -> None:
+    assert not is_other_metric(was, code_of(of_a_global))
 
 
 class Proxy:
