@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from automl_admm_mlflow import MlflowObserver, exporters
 from automl_admm_mlflow.entries import legal
+from automl_admm_mlflow.tracking import Tracker
 from mlflow.entities import Run
 from mlflow.tracking import MlflowClient
 
@@ -153,6 +154,34 @@ def test_evaluations_of_a_log_begun_anew_are_not_taken_for_those_before(
         assert nested[1].data.metrics["roc_auc"] == pytest.approx(score)
     # A log that was begun anew has no evaluation yet when its search begins.
     assert write(renamed(run, known=()), store) not in (first, second)
+
+
+def test_an_evaluation_whose_number_is_given_again_is_logged(tmp_path: Path, store: str) -> None:
+    client, run = MlflowClient(store), saved(tmp_path / "credit-9")
+    first = write(run, store)
+    # A session with another grammar begins with fewer of them.
+    for kept, is_same in ((6, False), (5, False), (7, True)):
+        tracker = Tracker.begin(renamed(run, known=run.log[:kept]).info, store, None)
+        new = replace(run.log[6], number=kept + 1, text="svm(C=1.0)", loss=0.5)
+        tracker.add(new)
+        assert (tracker.run.info.run_id == first) is is_same
+        nested = nested_in(client, client.get_run(tracker.run.info.run_id))
+        assert nested[kept + 1].data.tags["pipeline"] == "svm(C=1.0)"
+
+
+def test_a_failure_that_is_tried_again_is_logged_anew(tmp_path: Path, store: str) -> None:
+    client, run = MlflowClient(store), saved(tmp_path / "credit-10")
+    failed = next(one for one in run.log if not one.ok)
+    first = write(run, store)
+    known = tuple(one for one in run.log if one is not failed)
+    tracker = Tracker.begin(renamed(run, known=known).info, store, None)
+    assert tracker.run.info.run_id == first
+    tracker.add(replace(failed, text="svm(C=1.0)"))
+    marks = [
+        one.data.tags.get("pipeline")
+        for one in client.search_runs([tracker.run.info.experiment_id])
+    ]
+    assert "svm(C=1.0)" in marks
 
 
 def test_the_observer_logs_what_it_is_told(tmp_path: Path, store: str) -> None:

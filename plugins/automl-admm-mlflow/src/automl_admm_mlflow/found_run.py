@@ -1,8 +1,8 @@
 """The MLflow run of a run that goes on, or is exported once more.
 
 An MLflow run is of one log: its parameters cannot be changed, and a log that is begun anew gives
-the numbers of its evaluations again. So a run that goes on with other limits or with other data has
-one more MLflow run, and those before it stay as they are.
+the numbers of its evaluations again, as does one that lost some. So a run that goes on with other
+limits or with other data has one more MLflow run, and those before it stay as they are.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from automl_admm_mlflow.entries import metrics_of, settings_of, tags_of
 IDENTITY = "automl_admm.run"
 MARK = "automl_admm.evaluation"
 PARENT = "mlflow.parentRunId"
+# A log has its results for good; what ended otherwise may be tried again.
+OF_RESULTS = ("success", "stopped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,10 @@ def _is_of_log(nested: Mapping[str, Run], info: RunInfo) -> bool:
     """Return True if the nested runs are evaluations of this log, and not of one before it."""
     if not nested:
         return True
-    both = [(nested[mark], one) for one in info.known if (mark := mark_of(one)) in nested]
+    known = {mark_of(one): one for one in info.known}
+    if any(mark not in known and mark.endswith(OF_RESULTS) for mark in nested):
+        return False
+    both = [(run, known[mark]) for mark, run in nested.items() if mark in known]
     return bool(both) and all(_shows(run, one, info) for run, one in both)
 
 

@@ -55,7 +55,9 @@ class Tracker:
             tracker = cls(client, run, info, frozenset())
         else:
             client.update_run(before.run.info.run_id, status="RUNNING")
-            tracker = cls(client, before.run, info, frozenset(before.nested))
+            # Any other number is given again.
+            logged = before.nested.keys() & {mark_of(one) for one in info.known}
+            tracker = cls(client, before.run, info, frozenset(logged))
         # A parameter cannot be changed, not even in the order of its limits.
         there = tracker.run.data.params
         settings = {name: it for name, it in settings_of(info).items() if name not in there}
