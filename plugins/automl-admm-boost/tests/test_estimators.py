@@ -13,6 +13,7 @@ import pytest
 import skops.io
 from automl_admm_boost import boosted, rounds
 from automl_admm_boost.libraries import LIBRARIES, find_problem
+from sklearn.metrics import r2_score
 from sklearn.utils.estimator_checks import check_estimator
 
 NAMES = [name for library in LIBRARIES if not find_problem(library) for name in library.estimators]
@@ -86,6 +87,29 @@ def test_the_unit_of_a_target_is_all_the_same(
         assert np.array_equal(
             pickle.loads(pickle.dumps(model)).predict(numbers), answers(model, numbers)
         )
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name == "CatBoostRegressor"])
+def test_a_target_far_from_0_is_learned_as_one_beside_it(
+    name: str, loss: str, numbers: Any
+) -> None:
+    y = numbers[:, 0] / 100
+    for middle in (1e6, -1e9):
+        # A row without weight says nothing of where the others are.
+        far, weights = np.r_[y + middle, 0.0], np.r_[np.ones(len(y)), 0.0]
+        rows = np.vstack([numbers, numbers[:1]])
+        model = made(name, n_estimators=60, loss=loss).fit(rows, far, sample_weight=weights)
+        again = pickle.loads(pickle.dumps(model))
+        assert r2_score(y, again.predict(numbers) - middle) > 0.9
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name == "CatBoostRegressor"])
+@pytest.mark.parametrize("value", [0.0, 1e-9, 0.3, 1e9])
+def test_a_constant_target_is_predicted(name: str, loss: str, value: float, numbers: Any) -> None:
+    model = made(name, loss=loss).fit(numbers, np.full(len(numbers), value))
+    assert np.abs(model.predict(numbers) - value).max() <= 2e-6 * (value or 1.0)
 
 
 @pytest.mark.parametrize("name", NAMES)

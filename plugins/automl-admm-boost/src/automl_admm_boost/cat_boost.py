@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,16 +40,18 @@ class _CatBoost(Boosted):
     ) -> tuple[bytes, int]:
         del start  # a fit that goes on is another model: levels are counted anew
         settings = self._settings() | self._objective(outputs) | {"iterations": rounds}
-        factor = _factor(rows) if outputs == 0 else 1.0
-        data = self._pool(rows, factor)
+        unit = _Unit.of(rows) if outputs == 0 else None
+        data = self._pool(rows, unit)
         if aside is None:
-            return _bytes_of(_in_unit(_fitted(settings, data), factor)), rounds
-        stopping = {"eval_set": self._pool(aside, factor), "early_stopping_rounds": PATIENCE}
+            made = _fitted(settings, data)
+            return _bytes_of(made if unit is None else unit.undone(made)), rounds
+        stopping = {"eval_set": self._pool(aside, unit), "early_stopping_rounds": PATIENCE}
         return b"", int(_fitted(settings, data, **stopping).get_best_iteration() or 0) + 1
 
     def _objective(self, outputs: int) -> dict[str, Any]:
         if outputs == 0:
-            return {"loss_function": REGRESSIONS[getattr(self, "loss", "squared_error")]}
+            loss = REGRESSIONS[getattr(self, "loss", "squared_error")]
+            return {"loss_function": loss, "allow_const_label": True}
         if outputs == 2:
             return {"loss_function": "Logloss"}
         return {"loss_function": "MultiClass", "classes_count": outputs}
@@ -65,9 +68,9 @@ class _CatBoost(Boosted):
             "verbose": False,
         }
 
-    def _pool(self, rows: Rows, factor: float) -> Any:
-        # Only a quantity has a factor: the numbers of classes stay whole.
-        y = rows.y if factor == 1.0 else rows.y * factor
+    def _pool(self, rows: Rows, unit: _Unit | None) -> Any:
+        # Only a quantity has a unit: the numbers of classes stay whole.
+        y = rows.y if unit is None else unit.of_target(rows.y)
         return catboost.Pool(self._split(rows.X), y, weight=rows.weights)
 
     def _split(self, X: Floats) -> Any:
@@ -98,24 +101,42 @@ class _CatBoost(Boosted):
             yield leaves, leaves.bit_length() - 1
 
 
-def _factor(rows: Rows) -> float:
-    """Return the power of 2 that spreads a target of small unit by 1 or more; else 1.
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """The unit in which CatBoost is given a quantity: (y − middle) · factor.
 
-    The steps by which CatBoost searches absolute errors are too wide for such a target.
+    It keeps targets as numbers of 32 bits, where a spread is lost beside a large middle; and the
+    steps by which it searches absolute errors are too wide for a target of small spread.
     """
-    y = rows.y if rows.weights is None else rows.y[rows.weights > 0]
-    spread = float(np.abs(y - np.median(y)).mean()) if len(y) else 0.0
-    if not 0.0 < spread < 1.0:
-        return 1.0
-    return float(2.0 ** min(math.ceil(-math.log2(spread)), LARGEST_POWER))
 
+    middle: float
+    factor: float
 
-def _in_unit(made: Any, factor: float) -> Any:
-    """Return a model of a target times the factor as one of the target."""
-    if factor != 1.0:
+    @classmethod
+    def of(cls, rows: Rows) -> _Unit:
+        """Return the unit by the median, with the power of 2 that spreads the target by 1 or more.
+
+        Rows without weight have no part in it.
+        """
+        y = rows.y if rows.weights is None else rows.y[rows.weights > 0]
+        if not len(y):
+            return cls(0.0, 1.0)
+        middle = float(np.median(y))
+        # A constant has its size for a spread.
+        spread = float(np.abs(y - middle).mean()) or abs(middle)
+        if not 0.0 < spread < 1.0:
+            return cls(middle, 1.0)
+        return cls(middle, float(2.0 ** min(math.ceil(-math.log2(spread)), LARGEST_POWER)))
+
+    def of_target(self, y: Any) -> Any:
+        """Return a target in this unit."""
+        return (y - self.middle) * self.factor
+
+    def undone(self, made: Any) -> Any:
+        """Return a model of a target in this unit as one of the target."""
         scale, bias = made.get_scale_and_bias()
-        made.set_scale_and_bias(scale / factor, bias / factor)
-    return made
+        made.set_scale_and_bias(scale / self.factor, bias / self.factor + self.middle)
+        return made
 
 
 def _fitted(settings: dict[str, Any], data: Any, **stopping: Any) -> Any:
