@@ -44,7 +44,11 @@ RUN_ID = "run_id"
 # The key in `model.json` of the part of `run.json` that belongs to the model.
 OF_RUN = "run"
 # In the data of a run with weights or groups.
-LARGEST_TOTAL = "largest_total"
+LARGEST_TOTAL, TARGET_TYPE = "largest_total", "target_type"
+QUANTITIES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64"),
+)
 # The key in `run.json` of the pipelines of earlier sessions and of other runs that come first.
 TRIED_FIRST = "tried_first"
 # The key in `model.json` of the digest of the script; null where none was written.
@@ -118,6 +122,7 @@ DATA = record(
         "rows_sum": text,
         "held_out_rows_sum": nullable(text),
         "classes": TEXTS,
+        TARGET_TYPE: one_of(*QUANTITIES),
         "for_limits": mapping_of(text),
         "spreads": mapping_of(within(0.0, sys.float_info.max)),
         LARGEST_TOTAL: within(0.0, sys.float_info.max),

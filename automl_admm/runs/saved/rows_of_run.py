@@ -25,7 +25,7 @@ from automl_admm.runs.gone_plugins import telling_gone_plugins
 from automl_admm.runs.prepare.assembly import resolve_constraints
 from automl_admm.runs.saved.label_numbers import number_labels
 from automl_admm.runs.session.written_limits import limit_as_text, named_as, with_its_groups
-from automl_admm.store.file_schemas import OF_RUN
+from automl_admm.store.file_schemas import OF_RUN, TARGET_TYPE
 from automl_admm.store.json_content import RESTORE
 from automl_admm.store.run_folder import RunFolder
 
@@ -90,7 +90,8 @@ class RunRows:
         values = read_target(column, self._answers, place).to_numpy()
         if self.manifest["classes"] is not None:
             return values
-        return quantities_of(values, f"the target '{column.name}'", place)
+        figures = quantities_of(values, f"the target '{column.name}'", place)
+        return _in_type(figures, values, self.content["data"].get(TARGET_TYPE))
 
     def taken_in(self, frame: Any, place: Place = row_of) -> TakenIn:
         """The features of rows, and the table that the model is given."""
@@ -163,3 +164,16 @@ class RunRows:
 
 def _places_by_index(place: Place, index: Any) -> Place:
     return lambda number: place(int(index[number]))
+
+
+def _in_type(figures: Any, values: Any, known: str | None) -> Any:
+    """Return quantities in the type of the run's own, by which hashes of rows are told.
+
+    A run of an earlier version does not say it: there it is that of the file, as it was in the fit.
+    Quantities that are no whole numbers stay as they are.
+    """
+    given = values if values.dtype.kind in "biuf" else figures
+    if known is None:
+        return given
+    cast = given.astype(known)
+    return cast if cast.dtype.kind == "f" or np.array_equal(cast, given) else figures

@@ -17,6 +17,7 @@ from automl_admm.data.fingerprints import hash_rows
 from automl_admm.data.ingest.records import ANSWERS
 from automl_admm.data.row_roles import NAMES
 from automl_admm.pipelines.labels import is_turned, positive_text, text_of
+from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.distributions import behind_providers
 from automl_admm.plugins.given_parts import GivenParts
@@ -31,7 +32,7 @@ from automl_admm.runs.session.brought_parts import BROUGHT, brought_parts
 from automl_admm.runs.session.changes import hash_space
 from automl_admm.runs.session.mixed_basis import MIXED
 from automl_admm.runs.session.written_limits import write_limit
-from automl_admm.store.file_schemas import LARGEST_TOTAL, RUN_ID
+from automl_admm.store.file_schemas import LARGEST_TOTAL, QUANTITIES, RUN_ID, TARGET_TYPE
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 
@@ -199,11 +200,19 @@ def _describe(work: PipelineWork) -> dict[str, Any]:
         "held_out_sha256": None if held_out is None else fingerprint(held_out),
         "rows_sum": sum_of_rows(table),
         "held_out_rows_sum": None if held_out is None else sum_of_rows(held_out),
-        **({} if table.classes is None else {"classes": labels_in_text(table.classes)}),
+        **_target(table),
         **({} if table.sensitive is None else {"for_limits": _hashes(table.sensitive)}),
         **({} if work.spreads is None else {"spreads": dict(work.spreads)}),
         **({} if work.filled is None else {"filled": list(work.filled)}),
     }
+
+
+def _target(table: Table) -> dict[str, Any]:
+    """Return the classes, or the type of a quantity: its hash hangs on it."""
+    if table.classes is not None:
+        return {"classes": labels_in_text(table.classes)}
+    kind = str(table.y.dtype)
+    return {TARGET_TYPE: kind} if kind in QUANTITIES else {}
 
 
 def _weights(prepared: Preparation) -> dict[str, float]:

@@ -1,0 +1,125 @@
+"""A quantity in whole numbers: the run knows its own rows again from any file and type."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm import AutoMLRegressor
+from automl_admm.cli.main import main
+from automl_admm.runs.session import run_json
+
+DRAWN = np.random.default_rng(0)
+X = pd.DataFrame(DRAWN.normal(size=(400, 3)), columns=list("abc"))
+ROWS = X.assign(y=(3 * X["a"] + 10).round().astype(int))
+ASKED = ("--max-evaluations", "1", "--grammar", "tiny", "--executor", "inline", "--quiet")
+
+
+def written(rows: pd.DataFrame, path: Path) -> Path:
+    if path.suffix == ".csv":
+        rows.to_csv(path, index=False)
+    else:
+        rows.to_parquet(path)
+    return path
+
+
+def told(capsys: Any, *words: object) -> tuple[int, str]:
+    with pytest.raises(SystemExit) as ended:
+        main([str(word) for word in words])
+    said = capsys.readouterr()
+    return int(ended.value.code or 0), said.out + said.err
+
+
+def fit(file: Path, to: Path) -> None:
+    """Make a certified run."""
+    limit = ("--constraint", "errors_above_5 <= 30 %", "--certify", "0.9")
+    words = ("fit", file, "--target", "y", "--task", "regression", *ASKED, *limit, "--out", to)
+    with pytest.raises(SystemExit) as ended:
+        main([str(word) for word in words])
+    assert ended.value.code == 0
+
+
+def typed(kind: str) -> pd.DataFrame:
+    return ROWS.assign(y=ROWS["y"].astype(kind))
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Certified runs on whole numbers in text, on numbers with a point, and on 32 bits."""
+    folder = tmp_path_factory.mktemp("runs")
+    files = {
+        "whole": written(ROWS, folder / "whole.csv"),
+        "point": written(typed("float64"), folder / "point.csv"),
+        "small": written(typed("int32"), folder / "small.parquet"),
+        "narrow": written(typed("float32"), folder / "narrow.parquet"),
+    }
+    for name, file in files.items():
+        fit(file, folder / name)
+    return folder
+
+
+@pytest.mark.parametrize("file", ["whole.csv", "point.csv", "small.parquet", "narrow.parquet"])
+@pytest.mark.parametrize("run", ["whole", "point", "small", "narrow"])
+def test_a_certificate_is_verified_from_any_form(
+    runs: Path, run: str, file: str, capsys: Any
+) -> None:
+    code, said = told(capsys, "verify", runs / run, runs / file)
+    assert code == 0, said
+    assert "the data agree: CERTIFIED" in said
+
+
+@pytest.mark.parametrize("file", ["whole.csv", "small.parquet", "narrow.parquet"])
+def test_a_run_of_an_earlier_version_is_verified_by_the_file_of_the_fit(
+    runs: Path, tmp_path: Path, file: str, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does not say of which type its target was."""
+    monkeypatch.setattr(run_json, "QUANTITIES", ())
+    fit(runs / file, tmp_path / "run")
+    assert "target_type" not in json.loads((tmp_path / "run" / "run.json").read_text())["data"]
+    code, said = told(capsys, "verify", tmp_path / "run", runs / file)
+    assert code == 0, said
+
+
+def test_rows_of_the_run_are_known_without_a_certificate(tmp_path: Path, capsys: Any) -> None:
+    """They are counted by `evaluate`, and refused as rows to calibrate on or to watch."""
+    file, run = written(ROWS, tmp_path / "rows.csv"), tmp_path / "run"
+    words = ("fit", file, "--target", "y", "--task", "regression", *ASKED, "--out", run)
+    assert told(capsys, *words, "--constraint", "errors_above_5 <= 30 %")[0] == 0
+    floats = written(typed("float64").sample(frac=1.0, random_state=0), tmp_path / "mixed.csv")
+    for given in (file, floats):
+        code, said = told(capsys, "evaluate", run, given, "--json")
+        assert code == 0, said
+        assert json.loads(said)["learned_rows"] is not None
+        words = ("--intervals", "90%", "--calibrate", given, "-o", tmp_path / "out.csv")
+        assert told(capsys, "predict", run, given, *words)[0] == 3
+        assert told(capsys, "monitor", run, given)[0] == 3
+
+
+def test_a_run_in_python_is_verified_from_a_file(tmp_path: Path, capsys: Any) -> None:
+    search = AutoMLRegressor(
+        "tiny",
+        max_evaluations=1,
+        executor="inline",
+        constraints=["errors_above_5 <= 30 %"],
+        certify=0.9,
+        work_dir=tmp_path / "run",
+        random_state=0,
+    )
+    search.fit(X, ROWS["y"].astype("int16"))
+    code, said = told(capsys, "verify", tmp_path / "run", written(ROWS, tmp_path / "rows.csv"))
+    assert code == 0, said
+
+
+def test_later_rows_may_have_quantities_that_are_not_whole(runs: Path, capsys: Any) -> None:
+    later = ROWS.assign(a=ROWS["a"] + 0.001, y=ROWS["y"] + 0.25)
+    file = written(later, runs / "later.csv")
+    code, said = told(capsys, "evaluate", runs / "whole", file, "--json")
+    assert code == 0, said
+    scored = json.loads(said)
+    code, said = told(capsys, "evaluate", runs / "point", file, "--json")
+    assert json.loads(said)["score"] == pytest.approx(scored["score"], abs=1e-6)
