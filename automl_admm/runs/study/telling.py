@@ -49,7 +49,7 @@ def read_seconds(what: str, seconds: Any) -> float | None:
     """Return the time of an evaluation as it is told."""
     if seconds is None:
         return None
-    found = _finite(f"seconds of {what}", seconds)
+    found = _finite(f"seconds of {what}", seconds, "Leave them out where they are not known.")
     if found < 0.0:
         raise ConfigurationError(f"seconds of {what} must be 0 or more, not {found:g}.")
     return found
@@ -103,7 +103,7 @@ def _plain(value: Any) -> Any:
     return bool(scalar) if isinstance(scalar, np.bool_) else scalar
 
 
-def _finite(what: str, value: Any) -> float:
+def _finite(what: str, value: Any, hint: str = AS_FAILED) -> float:
     value = _plain(value)
     check_number(what, value)
     try:
@@ -111,5 +111,5 @@ def _finite(what: str, value: Any) -> float:
     except OverflowError:  # an integer beyond all floats
         number = math.inf
     if not math.isfinite(number):
-        raise ConfigurationError(f"{what} is {number}.", hint=AS_FAILED)
+        raise ConfigurationError(f"{what} is {number}.", hint=hint)
     return number

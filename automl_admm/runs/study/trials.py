@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -178,8 +179,9 @@ class Trials:
         number = trial.number if isinstance(trial, Trial) else trial
         if isinstance(trial, Trial) and trial.study != study:
             raise ConfigurationError(f"trial {number} belongs to another study.")
-        if isinstance(number, bool) or not isinstance(number, int):
+        if isinstance(number, bool) or not isinstance(number, Integral):
             raise ConfigurationError(f"tell takes a trial or its number, not {say_value(trial)}.")
+        number = int(number)
         if number in self.pending:
             if isinstance(trial, Trial) and trial.key != self.pending[number].key:
                 raise ConfigurationError(

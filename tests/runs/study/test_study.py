@@ -191,6 +191,10 @@ MISTAKES: dict[str, tuple[Callable[[Study, Trial], Any], str]] = {
     "limits are a list": (lambda s, t: s.tell(t, 1.0, [1.0]), "must be a dict"),
     "limits twice": (lambda s, t: s.tell(t, {"loss": 1.0}, NO_LIMITS), "given twice"),
     "negative seconds": (lambda s, t: s.tell(t, 1.0, NO_LIMITS, seconds=-1), "0 or more"),
+    "seconds are NaN": (
+        lambda s, t: s.tell(t, 1.0, NO_LIMITS, seconds=math.nan),
+        "Leave them out where they are not known",
+    ),
     "unknown number": (lambda s, t: s.tell(99, 1.0), "there is no trial 99"),
     "no trial": (lambda s, t: s.tell(None, 1.0), "tell takes a trial or its number, not None"),
     "no trials asked for": (lambda s, t: s.ask(0), "whole number of at least 1"),
@@ -227,6 +231,15 @@ def test_a_mistake_is_one_line_and_changes_nothing(asked: tuple[Study, Trial], n
     assert "\n" not in str(told.value)
     assert one.pending == (trial,)
     assert one.results == ()
+
+
+def test_a_number_of_numpy_names_a_trial() -> None:
+    one = study()
+    trial = one.ask()
+    assert trial is not None
+    one.tell(np.int64(trial.number), 1.0, NO_LIMITS)
+    assert [result.number for result in one.results] == [trial.number]
+    assert type(one.results[0].number) is int
 
 
 def test_a_trial_is_told_once() -> None:
