@@ -133,6 +133,9 @@ def test_a_fit_that_went_wrong_is_told_wherever_it_ships_for_want_of_a_sound_one
     assert said in run("leaderboard", "RUN").out
     assert run("report", "RUN").code == 0
     assert f"{said[0].upper()}{said[1:]}" in _warnings()
+    marked = f"the one that answers is none: {manifest['went_wrong']}"
+    assert marked in run("predict", "RUN", table, "-o", "out.csv").err
+    assert marked in run("evaluate", "RUN", table).err
     # The next session makes a sound one of the same pipeline.
     done = run("resume", "RUN", "--max-evaluations", "4", "-q")
     assert done.code == 0, done.err

@@ -25,6 +25,7 @@ GOOD: dict[str, Any] = {
         ({"fallback": "constant"}, "a constant"),
         ({"fallback": "few rows"}, "fitted on 50 rows"),
         ({"one_class": "no", "feasible": False}, "every row the class 'no'"),
+        ({"went_wrong": "its loss is 9", "certified": True}, "is none: its loss is 9"),
         ({"feasible": False}, "outside the limits"),
         ({"untested": "no time was left"}, "not certified"),
         ({"certificate_sha256": "00ff"}, "not certified"),
