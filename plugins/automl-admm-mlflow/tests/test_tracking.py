@@ -9,12 +9,22 @@ from pathlib import Path
 
 import pytest
 from automl_admm_mlflow import MlflowObserver, exporters
-from automl_admm_mlflow.entries import legal
+from automl_admm_mlflow.entries import FORMS, distinct, legal, params_of
 from automl_admm_mlflow.tracking import Tracker
 from mlflow.entities import Run
 from mlflow.tracking import MlflowClient
 
-from automl_admm.plugin_api import Limit, RunResult, SavedRun, Stop, StopReason
+from automl_admm.plugin_api import (
+    Evaluation,
+    Limit,
+    Parameter,
+    RunInfo,
+    RunResult,
+    SavedRun,
+    SearchSpace,
+    Stop,
+    StopReason,
+)
 from automl_admm.testing.saved_runs import BEGUN, BEST, EVALUATIONS, sample_run
 
 OLD_RUN = Path(__file__).parents[3] / "tests" / "runs" / "old_run" / "stacked"
@@ -97,6 +107,9 @@ def test_each_ending_is_told_apart(tmp_path: Path, store: str) -> None:
     }
     assert "roc_auc" not in nested[4].data.metrics
     assert nested[4].data.metrics["roc_auc_forecast"] == pytest.approx(0.99)
+    assert "recall" not in nested[4].data.metrics
+    assert nested[4].data.metrics["recall_forecast"] == 0.9
+    assert 4 not in {one.step for one in client.get_metric_history(whole.info.run_id, "recall")}
     failed = nested[5]
     assert failed.info.status == "FAILED"
     assert (failed.data.tags["status"], failed.data.tags["message"]) == ("timeout", "after 3 s")
@@ -139,6 +152,34 @@ def test_limits_in_another_order_are_the_same_run(tmp_path: Path, store: str) ->
     values = one.constraints[::-1]
     turned = renamed(run, limits=run.info.limits[::-1], known=(replace(one, constraints=values),))
     assert write(turned, store) == write(run, store)
+
+
+def test_limits_that_differ_in_signs_alone_have_a_line_each(tmp_path: Path, store: str) -> None:
+    run = saved(tmp_path / "credit-9", 1)
+    classes = (Limit('recall{class="<=50K"}', 0.5), Limit('recall{class=">50K"}', 0.2))
+    known = (replace(run.log[0], constraints=(0.6, 0.3)),)
+    found = MlflowClient(store).get_run(write(renamed(run, limits=classes, known=known), store))
+    assert found.data.metrics["recall_class_le_50K"] == 0.6
+    assert found.data.metrics["recall_class_gt_50K"] == 0.3
+
+
+def test_a_run_of_an_earlier_version_is_found_by_what_both_name_alike(
+    tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # There a forecast's limits stood in the line of true ones, and a limit could be `seconds`.
+    run = saved(tmp_path / "credit-10", 4)
+    run = renamed(run, limits=(Limit("seconds", 50.0), Limit("recall", 0.5, at_least=True)))
+    with monkeypatch.context() as earlier:
+        earlier.setattr("automl_admm_mlflow.tracking.metrics_of", earlier_metrics)
+        first = write(run, store)
+    assert write(run, store) == first
+
+
+def earlier_metrics(evaluation: Evaluation, info: RunInfo) -> dict[str, float]:
+    names = (legal(limit.name) for limit in info.limits)
+    found = dict(zip(names, evaluation.constraints, strict=True))
+    score = "roc_auc" if evaluation.is_ranked else "roc_auc_forecast"
+    return {score: info.score_of(evaluation.loss), "seconds": evaluation.seconds, **found}
 
 
 def test_evaluations_of_a_log_begun_anew_are_not_taken_for_those_before(
@@ -217,3 +258,32 @@ def test_hostile_names_and_long_texts_are_taken(tmp_path: Path, store: str) -> N
 )
 def test_names_are_made_legal(name: str, said: str) -> None:
     assert legal(name) == said
+
+
+def test_names_that_would_be_one_are_told_apart() -> None:
+    plain = ["gap[sex]", "recall", "r2"]
+    assert distinct(plain, FORMS) == {"gap[sex]": "gap_sex", "recall": "recall", "r2": "r2"}
+    assert distinct(["a+", "a"]) == {"a+": "a_plus", "a": "a"}
+    assert distinct(["x", "x"]) == {"x": "x"}
+    names = [
+        "seconds",
+        "f1",
+        "f1_forecast",
+        "best_f1",
+        "gap[sex]",
+        "gap{sex}",
+        "y" * 300,
+        "y" * 301,
+    ]
+    found = distinct(names, FORMS, ("seconds", "best_seconds"))
+    made = [form.format(name) for name in found.values() for form in FORMS]
+    assert len({*made, "seconds", "best_seconds"}) == 4 * len(names) + 2
+    assert max(map(len, made)) <= 250
+    assert distinct(reversed(names), FORMS, ("seconds", "best_seconds")) == found
+
+
+def test_parameters_that_would_be_one_are_told_apart() -> None:
+    space = SearchSpace(parameters=(Parameter("a[1]", 0, 1), Parameter("a(1)", 0, 1)))
+    candidate = space.candidate(space.complete({}), space.default_theta())
+    said = params_of(replace(BEST, candidate=candidate), RunInfo("two", space))
+    assert len(said) == 2

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 from automl_admm.plugin_api import Evaluation, RunInfo
@@ -12,11 +14,49 @@ from automl_admm.plugin_api import Evaluation, RunInfo
 # MLflow takes no other characters in names, and no longer texts.
 STRANGE = re.compile(r"[^\w\-. ]+")
 LONGEST_NAME, LONGEST = 250, 5000
+LONGEST_PLAIN = 220  # room for a digest and for what is put before and behind names
+SECONDS = "seconds"
+FORMS = ("{}", "{}_forecast", "best_{}", "best_{}_forecast")
+# Classes often differ in these alone: `<=50K` and `>50K`.
+SIGNS = {"<=": "[le]", ">=": "[ge]", "<": "[lt]", ">": "[gt]", "+": "[plus]"}
 
 
 def legal(name: str) -> str:
     """Return a name in the characters of MLflow: `gap[sex]` becomes `gap_sex`."""
     return STRANGE.sub("_", name).strip("_. ")[:LONGEST_NAME] or "unnamed"
+
+
+def distinct(
+    names: Iterable[str], forms: Sequence[str] = ("{}",), taken: Sequence[str] = ()
+) -> dict[str, str]:
+    """Return each name in MLflow's characters, in more words where two would be one.
+
+    `forms` are all that is made of a name; none of them may be that of another one, or `taken`.
+    """
+    found: dict[str, str] = {}
+    left = list(dict.fromkeys(names))
+    for spell in (legal, _with_signs):
+        said = {name: spell(name) for name in left}
+        every = (*found.values(), *said.values())
+        counts = Counter([*taken, *(form.format(one) for one in every for form in forms)])
+        found |= {name: it for name, it in said.items() if _is_once(it, forms, counts)}
+        left = [name for name in left if name not in found]
+    return found | {name: _with_digest(name) for name in left}
+
+
+def _is_once(name: str, forms: Sequence[str], counts: Counter[str]) -> bool:
+    made = [form.format(name) for form in forms]
+    return all(counts[one] == 1 and len(one) <= LONGEST_NAME for one in made)
+
+
+def _with_signs(name: str) -> str:
+    for sign, word in SIGNS.items():
+        name = name.replace(sign, word)
+    return legal(name)
+
+
+def _with_digest(name: str) -> str:
+    return f"{legal(name)[:LONGEST_PLAIN]}_{sha256(name.encode()).hexdigest()[:8]}"
 
 
 def short(text: str, longest: int = LONGEST) -> str:
@@ -36,23 +76,29 @@ def settings_of(info: RunInfo) -> dict[str, str]:
 
 def params_of(evaluation: Evaluation, info: RunInfo) -> dict[str, str]:
     """Return the decisions and parameters of an evaluation; of an order its items in a row."""
-    found = info.space.values(evaluation.candidate)
+    names = distinct(one.name for one in (*info.space.decisions, *info.space.parameters))
     return {
-        legal(name): short(" → ".join(value) if isinstance(value, tuple) else str(value))
-        for name, value in found.items()
+        names[name]: short(" → ".join(value) if isinstance(value, tuple) else str(value))
+        for name, value in info.space.values(evaluation.candidate).items()
     }
+
+
+def metric_names(info: RunInfo) -> dict[str, str]:
+    """Return the names in MLflow of a run's metric and limits."""
+    names = (info.loss_name, *(limit.name for limit in info.limits))
+    return distinct(names, FORMS, (SECONDS, f"best_{SECONDS}"))
 
 
 def metrics_of(evaluation: Evaluation, info: RunInfo) -> dict[str, float]:
     """Return the score, the value of each limit and the seconds, without NaN and infinity."""
-    found = {"seconds": evaluation.seconds}
+    found = {SECONDS: evaluation.seconds}
     if evaluation.ok:
-        # A forecast on fewer folds or rows must not stand in the line of true scores.
-        whole = legal(info.loss_name)
-        name = whole if evaluation.is_ranked else f"{whole}_forecast"
-        found[name] = info.score_of(evaluation.loss)
+        names = metric_names(info)
+        # A forecast on fewer folds or rows must not stand in the line of true values.
+        ending = "" if evaluation.is_ranked else "_forecast"
+        found[f"{names[info.loss_name]}{ending}"] = info.score_of(evaluation.loss)
         found |= {
-            legal(limit.name): value
+            f"{names[limit.name]}{ending}": value
             for limit, value in zip(info.limits, evaluation.constraints, strict=True)
         }
     return {name: float(value) for name, value in found.items() if math.isfinite(value)}

@@ -15,7 +15,14 @@ from mlflow.entities import Run
 from mlflow.tracking import MlflowClient
 
 from automl_admm.plugin_api import Evaluation, RunInfo
-from automl_admm_mlflow.entries import metrics_of, settings_of, tags_of
+from automl_admm_mlflow.entries import (
+    SECONDS,
+    legal,
+    metric_names,
+    metrics_of,
+    settings_of,
+    tags_of,
+)
 
 # By these tags runs are found again.
 IDENTITY = "automl_admm.run"
@@ -86,6 +93,8 @@ def _shows(run: Run, evaluation: Evaluation, info: RunInfo) -> bool:
     if run.data.tags.get("pipeline") != tags_of(evaluation, info).get("pipeline"):
         return False
     measured = metrics_of(evaluation, info)
-    # A run of an earlier version may have other ones beside them.
+    # A run of an earlier version may have other ones beside them, and a limit's value as seconds.
     shared = measured.keys() & run.data.metrics.keys()
+    if any(legal(name) == SECONDS for name in metric_names(info)):
+        shared -= {SECONDS}
     return all(math.isclose(measured[name], run.data.metrics[name]) for name in shared)
