@@ -17,6 +17,8 @@ from sklearn.metrics import r2_score
 from sklearn.utils.estimator_checks import check_estimator
 
 NAMES = [name for library in LIBRARIES if not find_problem(library) for name in library.estimators]
+REGRESSORS = [name for name in NAMES if name.endswith("Regressor")]
+GROWERS = [name for name in NAMES if not name.startswith("CatBoost")]
 WEIGHTS = {
     "check_sample_weight_equivalence_on_dense_data": "rows are counted in leaves and bins",
 }
@@ -75,22 +77,60 @@ def test_early_stopping_finds_the_rounds_and_fits_all_rows(name: str, numbers: A
 
 @pytest.mark.parametrize("early_stopping", [False, True])
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
-@pytest.mark.parametrize("name", [name for name in NAMES if name == "CatBoostRegressor"])
-def test_the_unit_of_a_target_is_all_the_same(
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_the_unit_of_a_target_and_its_middle_are_all_the_same(
     name: str, loss: str, early_stopping: bool, numbers: Any
 ) -> None:
-    y = np.where(numbers[:, 1] > 0, 2.0, 1.0) + numbers[:, 0] / 10
-    for unit in (1e-9, 1e-30):
+    plain = np.where(numbers[:, 1] > 0, 2.0, 1.0) + numbers[:, 0] / 10
+    for unit, middle in ((1e-6, 0.0), (1e-30, 0.0), (1e30, 0.0), (1e39, 0.0), (1.0, 1e9)):
+        y = plain * unit + middle
         model = made(name, n_estimators=60, loss=loss, early_stopping=early_stopping)
-        model.fit(numbers, y * unit)
-        assert model.score(numbers, y * unit) > 0.9
-        assert np.array_equal(
-            pickle.loads(pickle.dumps(model)).predict(numbers), answers(model, numbers)
-        )
+        model.fit(numbers, y)
+        assert model.score(numbers, y) > 0.9
+        for again in (pickle.loads(pickle.dumps(model)), through_skops(model)):
+            assert np.array_equal(again.predict(numbers), answers(model, numbers))
+
+
+def through_skops(model: Any) -> Any:
+    saved = skops.io.dumps(model)
+    return skops.io.loads(saved, trusted=skops.io.get_untrusted_types(data=saved))
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_rows_without_weight_may_be_anywhere(name: str, early_stopping: bool, numbers: Any) -> None:
+    y, weights = numbers[:, 0] * 1e-6, np.where(np.arange(300) % 10 == 0, 0.0, 1.0)
+    far = np.where(weights == 0.0, 1e300, y)
+    model = made(name, early_stopping=early_stopping, n_estimators=60).fit(numbers, far, weights)
+    assert model.score(numbers, y) > 0.9
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_a_model_of_an_earlier_version_is_in_the_unit_of_its_target(
+    name: str, numbers: Any
+) -> None:
+    model = made(name).fit(numbers, numbers[:, 0] * 3 + 5)
+    assert model.target_unit_ == (0.0, 1.0), "an ordinary target is fitted as it is"
+    state = model.__getstate__()
+    del state["target_unit_"]
+    (earlier := type(model).__new__(type(model))).__setstate__(state)
+    assert np.array_equal(earlier.predict(numbers), model.predict(numbers))
+    if name in GROWERS:
+        earlier.set_params(warm_start=True, n_estimators=30).fit(numbers, numbers[:, 0] * 3 + 5)
+        assert earlier.target_unit_ == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("name", [name for name in REGRESSORS if name in GROWERS])
+def test_a_fit_that_goes_on_keeps_the_unit_of_its_trees(name: str, numbers: Any) -> None:
+    model = made(name, warm_start=True).fit(numbers, numbers[:, 0] * 1e-6 + 1.0)
+    before = model.target_unit_
+    model.set_params(n_estimators=30).fit(numbers, numbers[:, 0] * 2e-6 + 1.0)
+    assert before == model.target_unit_ != (0.0, 1.0)
+    assert model.score(numbers, numbers[:, 0] * 2e-6 + 1.0) > 0.8
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
-@pytest.mark.parametrize("name", [name for name in NAMES if name == "CatBoostRegressor"])
+@pytest.mark.parametrize("name", REGRESSORS)
 def test_a_target_far_from_0_is_learned_as_one_beside_it(
     name: str, loss: str, numbers: Any
 ) -> None:
@@ -105,7 +145,7 @@ def test_a_target_far_from_0_is_learned_as_one_beside_it(
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
-@pytest.mark.parametrize("name", [name for name in NAMES if name == "CatBoostRegressor"])
+@pytest.mark.parametrize("name", REGRESSORS)
 @pytest.mark.parametrize("value", [0.0, 1e-9, 0.3, 1e9])
 def test_a_constant_target_is_predicted(name: str, loss: str, value: float, numbers: Any) -> None:
     model = made(name, loss=loss).fit(numbers, np.full(len(numbers), value))
@@ -172,7 +212,7 @@ def test_the_file_holds_no_foreign_type(name: str, numbers: Any) -> None:
         assert not [part for part in file.namelist() if part.endswith((".pkl", ".pickle"))]
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith("Regressor")])
+@pytest.mark.parametrize("name", REGRESSORS)
 def test_the_absolute_error_is_that_of_the_median(name: str, numbers: Any) -> None:
     y = np.where(np.arange(300) % 10 == 0, 1000.0, 0.0) + numbers[:, 0]
     settings = {"learning_rate": 0.3, "n_estimators": 60}
@@ -183,9 +223,6 @@ def test_the_absolute_error_is_that_of_the_median(name: str, numbers: Any) -> No
 def test_an_unknown_name_is_told() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'LightGBMRanker'"):
         _ = automl_admm_boost.LightGBMRanker
-
-
-GROWERS = [name for name in NAMES if not name.startswith("CatBoost")]
 
 
 @pytest.mark.parametrize("name", GROWERS)

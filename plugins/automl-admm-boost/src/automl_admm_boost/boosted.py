@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from automl_admm.plugin_api import ModelParts
 from automl_admm_boost.rounds import Rows, part_aside
+from automl_admm_boost.target_unit import TargetUnit
 
 Floats = NDArray[np.float64]
 PATIENCE = 30  # rounds without a better loss before early stopping
@@ -218,9 +219,11 @@ class BoostedClassifier(ClassifierMixin, Boosted):  # type: ignore[misc]
 
 
 class BoostedRegressor(RegressorMixin, Boosted):  # type: ignore[misc]
-    """The common part of the regressors."""
+    """The common part of the regressors; a target far from 0, small or large has its own unit."""
 
     loss: str
+    # Models of earlier versions were fitted to the target as it is.
+    target_unit_: tuple[float, float] = TargetUnit()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the trees."""
@@ -230,9 +233,12 @@ class BoostedRegressor(RegressorMixin, Boosted):  # type: ignore[misc]
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        self._fit_rows(X, np.asarray(y, dtype=np.float64), weights, 0)
+        y = np.asarray(y, dtype=np.float64)
+        if not self._rounds_done():  # trees that are added say it in the unit of those there are
+            self.target_unit_ = tuple(TargetUnit.of(y, weights))
+        self._fit_rows(X, TargetUnit(*self.target_unit_).within(y), weights, 0)
         return self
 
     def predict(self, X: Any) -> Any:
         """Return the predicted value of each row."""
-        return self._answers(X)
+        return TargetUnit(*self.target_unit_).back(self._answers(X))

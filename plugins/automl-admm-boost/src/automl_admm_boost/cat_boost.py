@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,6 @@ from automl_admm_boost.boosted import (
 from automl_admm_boost.rounds import Rows
 
 NOTHING_DRAWN = "Too few sampling units"
-LARGEST_POWER = 1000  # a larger one is no number of 64 bits
 REGRESSIONS = {"squared_error": "RMSE", "absolute_error": "MAE"}
 
 
@@ -40,12 +37,10 @@ class _CatBoost(Boosted):
     ) -> tuple[bytes, int]:
         del start  # a fit that goes on is another model: levels are counted anew
         settings = self._settings() | self._objective(outputs) | {"iterations": rounds}
-        unit = _Unit.of(rows) if outputs == 0 else None
-        data = self._pool(rows, unit)
+        data = self._pool(rows)
         if aside is None:
-            made = _fitted(settings, data)
-            return _bytes_of(made if unit is None else unit.undone(made)), rounds
-        stopping = {"eval_set": self._pool(aside, unit), "early_stopping_rounds": PATIENCE}
+            return _bytes_of(_fitted(settings, data)), rounds
+        stopping = {"eval_set": self._pool(aside), "early_stopping_rounds": PATIENCE}
         return b"", int(_fitted(settings, data, **stopping).get_best_iteration() or 0) + 1
 
     def _objective(self, outputs: int) -> dict[str, Any]:
@@ -68,10 +63,8 @@ class _CatBoost(Boosted):
             "verbose": False,
         }
 
-    def _pool(self, rows: Rows, unit: _Unit | None) -> Any:
-        # Only a quantity has a unit: the numbers of classes stay whole.
-        y = rows.y if unit is None else unit.of_target(rows.y)
-        return catboost.Pool(self._split(rows.X), y, weight=rows.weights)
+    def _pool(self, rows: Rows) -> Any:
+        return catboost.Pool(self._split(rows.X), rows.y, weight=rows.weights)
 
     def _split(self, X: Floats) -> Any:
         """Return the table in two parts, figures and levels: levels are texts to CatBoost."""
@@ -99,44 +92,6 @@ class _CatBoost(Boosted):
         # All nodes of one level ask the same: a tree of depth d has 2^d leaves.
         for leaves in map(int, self._booster.get_tree_leaf_counts()):
             yield leaves, leaves.bit_length() - 1
-
-
-@dataclass(frozen=True, slots=True)
-class _Unit:
-    """The unit in which CatBoost is given a quantity: (y − middle) · factor.
-
-    It keeps targets as numbers of 32 bits, where a spread is lost beside a large middle; and the
-    steps by which it searches absolute errors are too wide for a target of small spread.
-    """
-
-    middle: float
-    factor: float
-
-    @classmethod
-    def of(cls, rows: Rows) -> _Unit:
-        """Return the unit by the median, with the power of 2 that spreads the target by 1 or more.
-
-        Rows without weight have no part in it.
-        """
-        y = rows.y if rows.weights is None else rows.y[rows.weights > 0]
-        if not len(y):
-            return cls(0.0, 1.0)
-        middle = float(np.median(y))
-        # A constant has its size for a spread.
-        spread = float(np.abs(y - middle).mean()) or abs(middle)
-        if not 0.0 < spread < 1.0:
-            return cls(middle, 1.0)
-        return cls(middle, float(2.0 ** min(math.ceil(-math.log2(spread)), LARGEST_POWER)))
-
-    def of_target(self, y: Any) -> Any:
-        """Return a target in this unit."""
-        return (y - self.middle) * self.factor
-
-    def undone(self, made: Any) -> Any:
-        """Return a model of a target in this unit as one of the target."""
-        scale, bias = made.get_scale_and_bias()
-        made.set_scale_and_bias(scale / self.factor, bias / self.factor + self.middle)
-        return made
 
 
 def _fitted(settings: dict[str, Any], data: Any, **stopping: Any) -> Any:
