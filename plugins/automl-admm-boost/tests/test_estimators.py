@@ -264,6 +264,20 @@ def test_a_warm_start_after_a_single_class_begins_anew(name: str, numbers: Any) 
     )
 
 
+@pytest.mark.parametrize("name", [name for name in GROWERS if name.endswith("Classifier")])
+def test_a_warm_start_with_other_classes_is_refused(name: str, numbers: Any) -> None:
+    y = np.digitize(numbers[:, 0], [-0.5, 0.5])
+    model = made(name, warm_start=True).fit(numbers, y % 2)
+    before = answers(model, numbers)
+    model.set_params(n_estimators=30)
+    with pytest.raises(ValueError, match="the class 2 of y is new: with warm_start a fit adds"):
+        model.fit(numbers, y)
+    with pytest.raises(ValueError, match="the class 1 is not in y: with warm_start"):
+        model.fit(numbers, y * 0)
+    assert np.array_equal(answers(model, numbers), before)
+    assert set(model.set_params(warm_start=False).fit(numbers, y).classes_) == {0, 1, 2}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_its_trees_are_counted_as_they_are_read_again(name: str, numbers: Any) -> None:
     settings = {"num_leaves": 4} if name.startswith("LightGBM") else {"max_depth": 2}

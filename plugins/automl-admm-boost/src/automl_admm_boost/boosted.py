@@ -181,12 +181,16 @@ class BoostedClassifier(ClassifierMixin, Boosted):  # type: ignore[misc]
     """The common part of the classifiers; a target of one class needs no trees."""
 
     class_weight: Any
+    classes_: NDArray[Any]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the trees."""
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_classification_targets(y)
-        self.classes_, numbers = np.unique(y, return_inverse=True)
+        classes, numbers = np.unique(y, return_inverse=True)
+        if self._rounds_done():
+            _check_same(self.classes_, classes)
+        self.classes_ = classes
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -218,6 +222,18 @@ class BoostedClassifier(ClassifierMixin, Boosted):  # type: ignore[misc]
         return self.classes_[places]
 
 
+def _check_same(before: NDArray[Any], now: NDArray[Any]) -> None:
+    """Raise if a fit that goes on has other classes: its trees would be those of another target."""
+    other = set(before.tolist()) ^ set(now.tolist())
+    if other:
+        one = min(other, key=str)
+        said = "is not in y" if one in before.tolist() else "of y is new"
+        raise ValueError(
+            f"the class {one!r} {said}: with warm_start a fit adds rounds to those of the same "
+            "classes; set warm_start=False to fit anew."
+        )
+
+
 class BoostedRegressor(RegressorMixin, Boosted):  # type: ignore[misc]
     """The common part of the regressors; a target far from 0, small or large has its own unit."""
 
@@ -235,7 +251,8 @@ class BoostedRegressor(RegressorMixin, Boosted):  # type: ignore[misc]
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         y = np.asarray(y, dtype=np.float64)
         if not self._rounds_done():  # trees that are added say it in the unit of those there are
-            self.target_unit_ = tuple(TargetUnit.of(y, weights))
+            unit = TargetUnit.of(y, weights)
+            self.target_unit_ = (unit.middle, unit.size)
         self._fit_rows(X, TargetUnit(*self.target_unit_).within(y), weights, 0)
         return self
 
