@@ -278,6 +278,19 @@ def test_a_warm_start_with_other_classes_is_refused(name: str, numbers: Any) -> 
     assert set(model.set_params(warm_start=False).fit(numbers, y).classes_) == {0, 1, 2}
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", NAMES)
+def test_figures_beyond_32_bits_are_the_largest_there(name: str, numbers: Any) -> None:
+    y = target_of(name, numbers[:, 0])
+    X = numbers.copy()
+    X[:4, 1] = 1e39, -1e300, np.nan, 3e38
+    model = made(name, n_estimators=60).fit(X, y)
+    assert model.score(X, y) > 0.9
+    largest = float(np.finfo(np.float32).max)
+    far = np.array([[1e300, -1e39, 0.0], [largest, -largest, 0.0]])
+    assert np.array_equal(*answers(model, far))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_its_trees_are_counted_as_they_are_read_again(name: str, numbers: Any) -> None:
     settings = {"num_leaves": 4} if name.startswith("LightGBM") else {"max_depth": 2}

@@ -166,6 +166,16 @@ class Boosted(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
         return tags
 
 
+def in_32_bits(X: Floats) -> Floats:
+    """Bring figures into the range of 32 bits: beyond it they are infinite to XGBoost and CatBoost.
+
+    >>> float(in_32_bits(np.array([1e39]))[0]) < 3.5e38
+    True
+    """
+    largest = float(np.finfo(np.float32).max)
+    return np.clip(X, -largest, largest)
+
+
 def shape_of(root: Any, children: Callable[[Any], Sequence[Any]]) -> tuple[int, int]:
     """Return the leaves and the depth of a tree, given the children of any node."""
     leaves, deepest, waiting = 0, 0, [(root, 0)]

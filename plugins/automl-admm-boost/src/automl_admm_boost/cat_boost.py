@@ -16,6 +16,7 @@ from automl_admm_boost.boosted import (
     BoostedClassifier,
     BoostedRegressor,
     Floats,
+    in_32_bits,
 )
 from automl_admm_boost.rounds import Rows
 
@@ -72,7 +73,7 @@ class _CatBoost(Boosted):
         others = [place for place in range(X.shape[1]) if place not in native]
         levels = np.where(np.isnan(X[:, native]), -1, X[:, native]).astype(np.int64)
         return catboost.FeaturesData(
-            num_feature_data=np.ascontiguousarray(X[:, others], dtype=np.float32)
+            num_feature_data=np.ascontiguousarray(in_32_bits(X[:, others]), dtype=np.float32)
             if others
             else None,
             cat_feature_data=levels.astype(str).astype(object) if native else None,

@@ -15,6 +15,7 @@ from automl_admm_boost.boosted import (
     BoostedClassifier,
     BoostedRegressor,
     Floats,
+    in_32_bits,
     shape_of,
 )
 from automl_admm_boost.rounds import Rows
@@ -78,7 +79,7 @@ class _XGBoost(Boosted):
 
     def _matrix(self, rows: Rows) -> Any:
         return xgboost.DMatrix(
-            rows.X,
+            in_32_bits(rows.X),
             rows.y,
             weight=rows.weights,
             feature_types=self._kinds(rows.X.shape[1]),
@@ -98,7 +99,7 @@ class _XGBoost(Boosted):
     def _raw(self, X: Floats) -> Floats:
         self._booster.set_param({"nthread": self._threads})
         data = xgboost.DMatrix(
-            X,
+            in_32_bits(X),
             feature_types=self._kinds(X.shape[1]),
             enable_categorical=True,
             nthread=self._threads,
