@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -101,6 +102,7 @@ class ExecutorSetting:
 
     `is_default` is True if the user did not choose the number of workers: an executor with a number
     of its own, such as a cluster, takes that. A `server` started early is for `local` alone.
+    `deadline` is the end of the run's budget on the monotonic clock, None without one.
 
     >>> ExecutorSetting(workers=4).memory_bytes is None
     True
@@ -111,3 +113,14 @@ class ExecutorSetting:
     scratch: Path | None = None
     is_default: bool = False
     server: Any = None
+    deadline: float | None = None
+
+    def patience(self, longest: float, least: float = 1.0) -> float:
+        """Return the seconds to wait for others: what is left of the budget, within two ends.
+
+        >>> ExecutorSetting(deadline=0.0).patience(longest=10.0)
+        1.0
+        """
+        if self.deadline is None:
+            return longest
+        return min(longest, max(self.deadline - time.monotonic(), least))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import secrets
 import time
@@ -33,6 +34,8 @@ from automl_admm.plugins.records import ExecutorSetting
 
 SLICE = 0.25
 KILL_SECONDS = 2.0
+# A worker at hand takes so long to join, however short the budget.
+JOIN_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +88,14 @@ class RemoteExecutor:
         self._failure: AutomlAdmmError | None = None
         self._alone = 0.0
         self._unheard: float | None = None
+        self._silent: set[Place] = set()
         brief = Brief(secrets.token_hex(8), pickle_work(work).content, setting.memory_bytes)
         with ExitStack() as opened:
             self._folders = TaskFolders(setting.scratch)
             opened.callback(self._folders.close)
             opened.callback(transport.close)
             transport.open(brief, self._folders.scratch, self._events.put)
-            self._assemble()
+            self._assemble(setting.patience(math.inf, JOIN_SECONDS))
             self._opened = opened.pop_all()
 
     def submit(self, task: Task) -> None:
@@ -130,9 +134,13 @@ class RemoteExecutor:
             self._cancel(number, "killed before it began")
             return
         self._transport.kill(running.place, running.job)
-        deadline = time.monotonic() + KILL_SECONDS
+        # A worker that stands still is waited for once, and not for each of its jobs.
+        patience = 0.0 if running.place in self._silent else KILL_SECONDS
+        deadline = time.monotonic() + patience
         while number in self._running and (left := deadline - time.monotonic()) > 0:
             self._hear(left)
+        if number in self._running:
+            self._silent.add(running.place)
 
     def close(self) -> None:
         """Kill all tasks and leave nothing on the workers."""
@@ -140,25 +148,25 @@ class RemoteExecutor:
         for number in list(self._running):
             self._cancel(number, "the executor was closed")
 
-    def _assemble(self) -> None:
+    def _assemble(self, seconds: float) -> None:
         """Wait for the first workers; an unusable one is the user's mistake."""
         while not self._roster.places:
-            self._check()
+            self._check(min(seconds, self._patience))
             self._hear(SLICE)
             if self._refused:
                 raise ConfigurationError(
                     f"{self._refused[0]}.", hint="Install the same packages on all workers."
                 )
 
-    def _check(self) -> None:
-        """Raise if no evaluation can come back any more."""
+    def _check(self, patience: float | None = None) -> None:
+        """Raise if no evaluation can come back any more; without a worker, after the patience."""
         self._transport.check()
         cluster = self._transport.cluster
         if self._unheard is not None and self._unheard > self._patience:
             raise AutomlAdmmError(f"{cluster} has not answered for {self._unheard:.0f} s.")
         if not self._roster.places and self._failure is not None:
             raise self._failure
-        if self._alone > self._patience:
+        if self._alone > (self._patience if patience is None else patience):
             reasons = "".join(f" {reason}." for reason in self._refused[-1:])
             raise AutomlAdmmError(
                 f"{cluster} has had no worker for {self._alone:.0f} s.{reasons}",
@@ -208,6 +216,7 @@ class RemoteExecutor:
         if running is None or running.place is None:
             return
         del self._running[running.task.number]
+        self._silent.discard(running.place)
         self._roster.give_back(running.place)
         if event.answer.failure is not None:
             self._failure = event.answer.failure

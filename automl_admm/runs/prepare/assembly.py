@@ -175,7 +175,12 @@ def build_executor(config: RunConfig, plugins: Plugins, work: Any, scratch: Path
     name, given = split_request(config.executor)
     record = plugins.executors.get(name)
     setting = ExecutorSetting(
-        config.n_jobs, config.memory_limit, scratch, config.default_workers, config.server
+        config.n_jobs,
+        config.memory_limit,
+        scratch,
+        config.default_workers,
+        config.server,
+        config.deadline,
     )
     options, title = build_options(name, record.options, given), title_of_executor(config, plugins)
     executor: Executor = make(title, record.factory, work, setting, options)

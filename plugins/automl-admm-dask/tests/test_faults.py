@@ -155,6 +155,17 @@ def test_what_a_lost_worker_was_doing_ends_as_lost(cluster, start, tmp_path, unt
 
 
 @pytest.mark.faults
+def test_a_worker_that_stands_still_does_not_hold_up_the_end_of_a_budget(cluster, start):
+    cluster.add()
+    executor = start(hazards.Hazards(), cluster)
+    executor._transport._setting = ExecutorSetting(deadline=time.monotonic() - 1.0)
+    psutil.Process(cluster.workers[0].pid).suspend()
+    begun = time.monotonic()
+    executor.close()
+    assert time.monotonic() - begun < crew.REPLY_SECONDS / 2
+
+
+@pytest.mark.faults
 def test_a_worker_that_starts_again_at_its_address_is_another_one(cluster, start, tmp_path, until):
     cluster.add("--worker-port", "0")
     executor = start(hazards.Hazards(), cluster)

@@ -44,7 +44,7 @@ def build_dask(work: Any, setting: ExecutorSetting, options: DaskOptions) -> Exe
     # On a cluster of the user's its size counts, unless a number of workers was asked for.
     is_free = options.address is not None and setting.is_default
     staffing = Staffing(None if is_free else setting.workers, options.patience)
-    transport = DaskTransport(options.address, setting.workers, options.patience)
+    transport = DaskTransport(options.address, setting, options.patience)
     return RemoteExecutor(work, setting, transport, staffing)
 
 

@@ -73,15 +73,15 @@ class Crew:
         call = _call(self._client, place.name, kill_job, self._brief.run, job.name)
         self._client.loop.add_callback(lambda: self._spawn(_ignored(call)))
 
-    async def stop(self) -> None:
-        """Close all stations; a silent worker finds out by itself."""
+    async def stop(self, patience: float) -> None:
+        """Close all stations; a worker that is silent for so long finds out by itself."""
         self._is_over = True  # `wait_for` of Python 3.11 may swallow a cancellation
         tasks = [*self._others, *(task for _, task in self._jobs.values())]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         closing = [
-            _ignored(_call(self._client, address, close_station, self._brief.run))
+            _ignored(_call(self._client, address, close_station, self._brief.run, within=patience))
             for address in self._known
         ]
         await asyncio.gather(*closing)
@@ -190,10 +190,16 @@ def _submit(client: Client, place: Place, *call: Any, **options: Any) -> Future:
     return client.submit(*call, pure=False, **where, **options)
 
 
-async def _call(client: Client, address: str, function: Callable[..., Any], *arguments: Any) -> Any:
+async def _call(
+    client: Client,
+    address: str,
+    function: Callable[..., Any],
+    *arguments: Any,
+    within: float = REPLY_SECONDS,
+) -> Any:
     """Call a function in a worker out of band; return its exception, if it raises."""
     call = client.run(function, *arguments, workers=[address], on_error="return")
-    answers = await asyncio.wait_for(call, REPLY_SECONDS)
+    answers = await asyncio.wait_for(call, within)
     return answers.get(address, OSError("it left"))
 
 

@@ -6,9 +6,16 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from automl_admm.plugin_api import AutomlAdmmError, Brief, ConfigurationError, Job, Place
+from automl_admm.plugin_api import (
+    AutomlAdmmError,
+    Brief,
+    ConfigurationError,
+    ExecutorSetting,
+    Job,
+    Place,
+)
 from automl_admm_dask.clusters import OwnCluster, connect
-from automl_admm_dask.crew import Crew, Event
+from automl_admm_dask.crew import REPLY_SECONDS, Crew, Event
 from automl_admm_dask.quiet import Silence
 
 STOP_SECONDS = 20.0
@@ -18,9 +25,9 @@ LARGEST_WORK = 2_000_000_000
 class DaskTransport:
     """Carries jobs to the workers of a scheduler; without an address it starts a cluster."""
 
-    def __init__(self, address: str | None, workers: int, patience: float) -> None:
+    def __init__(self, address: str | None, setting: ExecutorSetting, patience: float) -> None:
         self._address = address
-        self._workers = workers
+        self._setting = setting
         self._patience = patience
         self._opened = ExitStack()
 
@@ -43,11 +50,11 @@ class DaskTransport:
             )
         self._opened.callback(Silence().end)
         if self._address is None:
-            own = OwnCluster(self._workers, scratch, self._patience)
+            own = OwnCluster(self._setting.workers, scratch, self._patience)
             self._opened.callback(own.close)
             self._address = own.address
         self._client = connect(self._address)
-        self._opened.callback(self._client.close, timeout=STOP_SECONDS)
+        self._opened.callback(self._hang_up)
         self._crew = Crew(self._client, brief, tell)
         self._client.sync(self._crew.start)
         self._opened.callback(self._stop)
@@ -72,7 +79,11 @@ class DaskTransport:
     def _stop(self) -> None:
         """Close the stations; if the scheduler is gone, their workers see that by themselves."""
         if self._client.status == "running":
+            patience = self._setting.patience(REPLY_SECONDS)
             try:
-                self._client.sync(self._crew.stop, callback_timeout=STOP_SECONDS)
+                self._client.sync(self._crew.stop, patience, callback_timeout=2 * patience)
             except (OSError, TimeoutError):
                 return
+
+    def _hang_up(self) -> None:
+        self._client.close(timeout=self._setting.patience(STOP_SECONDS))

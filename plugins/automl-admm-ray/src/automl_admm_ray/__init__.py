@@ -48,7 +48,7 @@ def build_ray(work: Any, setting: ExecutorSetting, options: RayOptions) -> Execu
     # On a cluster of the user's its size counts, unless a number of workers was asked for.
     is_free = options.address is not None and setting.is_default
     staffing = Staffing(None if is_free else setting.workers, options.patience)
-    transport = RayTransport(options.address, setting.workers, options.cpus)
+    transport = RayTransport(options.address, setting, options.cpus)
     return RemoteExecutor(work, setting, transport, staffing)
 
 

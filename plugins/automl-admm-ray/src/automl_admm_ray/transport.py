@@ -16,6 +16,7 @@ from automl_admm.plugin_api import (
     AutomlAdmmError,
     Brief,
     Ended,
+    ExecutorSetting,
     Heard,
     Job,
     Joined,
@@ -38,9 +39,9 @@ Event = Joined | Left | Refused | Heard | Ended
 class RayTransport:
     """Has an actor on each node of the Ray of this process, and calls it for each job."""
 
-    def __init__(self, address: str | None, workers: int, cpus: int) -> None:
+    def __init__(self, address: str | None, setting: ExecutorSetting, cpus: int) -> None:
         self._address = address
-        self._workers = workers
+        self._setting = setting
         self._cpus = cpus
         self._opened = ExitStack()
         self._lock = threading.Lock()
@@ -62,7 +63,7 @@ class RayTransport:
         """Connect, place the work in Ray's store, and watch over the nodes."""
         del scratch
         self._tell = tell
-        cpus = self._workers * self._cpus
+        cpus = self._setting.workers * self._cpus
         self._opened.enter_context(CONNECTION.to(self._address, cpus, len(brief.work)))
         import ray
 
@@ -176,7 +177,8 @@ class RayTransport:
         import ray
 
         self._is_over.set()
-        watch.join(CLOSE_SECONDS)
+        patience = self._setting.patience(CLOSE_SECONDS)
+        watch.join(patience)
         with self._lock:
             actors = [actor for _, actor in self._actors.values()]
             self._actors.clear()
@@ -184,7 +186,7 @@ class RayTransport:
             ray.wait(
                 [actor.close.remote() for actor in actors],
                 num_returns=len(actors),
-                timeout=CLOSE_SECONDS,
+                timeout=patience,
             )
         for actor in actors:
             with suppress(Exception):
