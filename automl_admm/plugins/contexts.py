@@ -102,7 +102,8 @@ class ExecutorSetting:
 
     `is_default` is True if the user did not choose the number of workers: an executor with a number
     of its own, such as a cluster, takes that. A `server` started early is for `local` alone.
-    `deadline` is the end of the run's budget on the monotonic clock, None without one.
+    `deadline` is the end of the run's budget on the monotonic clock, None without one. `plugins`
+    and `libraries` are distributions that the run's parts come from, and those below them.
 
     >>> ExecutorSetting(workers=4).memory_bytes is None
     True
@@ -114,6 +115,8 @@ class ExecutorSetting:
     is_default: bool = False
     server: Any = None
     deadline: float | None = None
+    plugins: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
 
     def patience(self, longest: float, least: float = 1.0) -> float:
         """Return the seconds to wait for others: what is left of the budget, within two ends.

@@ -15,6 +15,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from automl_admm.plugins.entries import module_of
 from automl_admm.plugins.loading import OURS
@@ -43,6 +44,26 @@ def behind_types(types: Iterable[str]) -> dict[str, str]:
             if package in _plugins():
                 found.update(_imported(module, owner))
     return _installed(found)
+
+
+class Behind(NamedTuple):
+    """The distributions behind the parts of a run: plugins, and libraries below them."""
+
+    plugins: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, providers: Iterable[str], types: Iterable[str]) -> Behind:
+        """Return those of providers, and of the types of models.
+
+        >>> Behind.of(["automl-admm 0.1.0"], ["sklearn.pipeline.Pipeline"])
+        Behind(plugins=(), libraries=())
+        """
+        plugins = _installed({one.partition(" ")[0] for one in providers} - _core())
+        return cls(tuple(plugins), tuple(sorted(behind_types(types).keys() - plugins.keys())))
+
+
+NOTHING = Behind()
 
 
 def behind_providers(providers: Iterable[str]) -> dict[str, str]:

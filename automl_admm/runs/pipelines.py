@@ -49,6 +49,7 @@ from automl_admm.runs.prepare.baseline import fix_bounds
 from automl_admm.runs.prepare.preparation import Preparation, aim_again
 from automl_admm.runs.prepare.race import race_against
 from automl_admm.runs.search_run import budget_of, run_search, teller
+from automl_admm.runs.session.brought_parts import behind_parts
 from automl_admm.runs.session.iterations import noting_iterations
 from automl_admm.runs.session.session import Session, open_session
 from automl_admm.store.run_folder import RunFolder
@@ -65,11 +66,10 @@ def run_pipelines(prepared: Preparation) -> PipelineResult:
 
 
 def _run(session: Session) -> PipelineResult:
-    prepared = session.prepared
-    config = prepared.config
-    ledger = Ledger(config.begun)
+    prepared, config = session.prepared, session.prepared.config
+    ledger, behind = Ledger(config.begun), behind_parts(prepared)
     work = replace(prepared.work, first=prepared.first)
-    executor = build_executor(config, prepared.plugins, work, session.scratch)
+    executor = build_executor(config, prepared.plugins, work, session.scratch, behind)
     interrupts = deferral_for(executor, config.interrupts)
     dispatch = Dispatcher(executor, title_of_executor(config, prepared.plugins), interrupts)
     try:

@@ -10,6 +10,7 @@ import pytest
 
 from automl_admm.plugins import distributions
 from automl_admm.plugins.distributions import (
+    Behind,
     behind_providers,
     behind_types,
     distribution_of,
@@ -78,6 +79,15 @@ def test_where_the_source_tells_no_library_all_are_told() -> None:
 def test_a_run_rests_on_all_that_its_plugins_ask_for() -> None:
     providers = ["automl-admm 0.1.0", "own-plugin 1.0", "this process"]
     assert behind_providers(providers) == {**BEHIND, "slow-trees": "2.0"}
+
+
+@pytest.mark.usefixtures("installed")
+def test_behind_a_run_are_its_plugins_and_the_libraries_of_its_models_alone() -> None:
+    providers = ["automl-admm 0.1.0", "own-plugin 1.0", "this process"]
+    assert Behind.of(providers, ["own_plugin.quick.Model"]) == (
+        ("own-plugin",),
+        ("quick-trees-cpu",),
+    )
 
 
 def test_the_head_of_the_metadata_tells_what_all_of_them_tell() -> None:

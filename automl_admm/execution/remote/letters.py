@@ -17,7 +17,8 @@ from automl_admm.execution.task_folders import written_files
 class Brief:
     """A run for a worker: its name, the pickled work, the memory of one evaluation.
 
-    It holds the data of the run: place it once on each machine.
+    It holds the data of the run: place it once on each machine. `plugins` and `libraries` are
+    distributions that must be the same there; of the libraries one may have another name there.
 
     >>> Brief("a1b2", b"", memory_bytes=2_000_000_000).run
     'a1b2'
@@ -26,6 +27,8 @@ class Brief:
     run: str
     work: bytes
     memory_bytes: int | None
+    plugins: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,13 @@ class RemoteExecutor:
         self._alone = 0.0
         self._unheard: float | None = None
         self._silent: set[Place] = set()
-        brief = Brief(secrets.token_hex(8), pickle_work(work).content, setting.memory_bytes)
+        brief = Brief(
+            secrets.token_hex(8),
+            pickle_work(work).content,
+            setting.memory_bytes,
+            setting.plugins,
+            setting.libraries,
+        )
         with ExitStack() as opened:
             self._folders = TaskFolders(setting.scratch)
             opened.callback(self._folders.close)

@@ -20,6 +20,7 @@ from automl_admm.core.messages import say_value
 from automl_admm.core.priors import Priors, takes_priors
 from automl_admm.core.protocols import Executor
 from automl_admm.execution.threads import openmp_limiter
+from automl_admm.plugins.distributions import NOTHING, Behind
 from automl_admm.plugins.event_hooks import EVENT_HOOKS
 from automl_admm.plugins.factories import expect, make
 from automl_admm.plugins.given_parts import UsedObject
@@ -170,8 +171,10 @@ def check_executor(config: RunConfig, plugins: Plugins) -> None:
         build_options(name, registry.get(name).options, given)
 
 
-def build_executor(config: RunConfig, plugins: Plugins, work: Any, scratch: Path) -> Executor:
-    """Build the chosen executor with its work."""
+def build_executor(
+    config: RunConfig, plugins: Plugins, work: Any, scratch: Path, behind: Behind = NOTHING
+) -> Executor:
+    """Build the chosen executor with its work, given the distributions behind it."""
     name, given = split_request(config.executor)
     record = plugins.executors.get(name)
     setting = ExecutorSetting(
@@ -181,6 +184,8 @@ def build_executor(config: RunConfig, plugins: Plugins, work: Any, scratch: Path
         config.default_workers,
         config.server,
         config.deadline,
+        behind.plugins,
+        behind.libraries,
     )
     options, title = build_options(name, record.options, given), title_of_executor(config, plugins)
     executor: Executor = make(title, record.factory, work, setting, options)

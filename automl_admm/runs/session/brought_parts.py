@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 from automl_admm.core.structure.pipeline_space import all_modules
+from automl_admm.plugins.distributions import Behind
 from automl_admm.plugins.loading import is_of_others
 from automl_admm.plugins.plugin_options import split_request
 from automl_admm.runs.prepare.preparation import Preparation
@@ -22,6 +23,15 @@ def brought_parts(prepared: Preparation) -> dict[str, str]:
     """Return the provider of each component, of the metric and of each limit by its words."""
     found = dict(_parts(prepared))
     return {part: one for part, one in sorted(found.items()) if is_of_others(one)}
+
+
+def behind_parts(prepared: Preparation) -> Behind:
+    """Return the distributions that a worker elsewhere must have as they are here."""
+    components = prepared.plugins.components[prepared.task]
+    modules = all_modules(prepared.grammar.pipelines.shape)
+    records = [components.get(name) for name in {module.component for module in modules}]
+    types = (name for record in records for name in record.trusted_types)
+    return Behind.of((provider for _, provider in _parts(prepared)), types)
 
 
 def _parts(prepared: Preparation) -> Iterator[tuple[str, str]]:

@@ -256,9 +256,26 @@ def test_a_work_that_does_not_load_is_one_line(shared_cluster, start):
 @pytest.mark.faults
 def test_a_worker_that_differs_is_named(shared_cluster, monkeypatch):
     found = "scikit-learn is 1.0 there and 1.9 here"
-    monkeypatch.setattr(crew, "explain_difference", lambda here, there: found)
+    monkeypatch.setattr(crew, "explain_difference", lambda *_: found)
     with pytest.raises(ConfigurationError, match=rf"^worker tcp\S+ cannot be used: {found}\. Inst"):
         build_dask(hazards.Hazards(), ExecutorSetting(), DaskOptions(shared_cluster.address))
+
+
+@pytest.mark.faults
+def test_a_worker_with_another_version_behind_the_run_is_named(cluster, tmp_path, monkeypatch):
+    # A library of components is there in another version, as its metadata say.
+    for version, place in (("1.0", tmp_path / "here"), ("2.0", tmp_path / "there")):
+        (place / "own_trees.dist-info").mkdir(parents=True)
+        said = f"Metadata-Version: 2.1\nName: own-trees\nVersion: {version}\n"
+        (place / "own_trees.dist-info" / "METADATA").write_text(said)
+    monkeypatch.syspath_prepend(tmp_path / "here")
+    with monkeypatch.context() as elsewhere:
+        paths = [str(tmp_path / "there"), os.environ.get("PYTHONPATH", "")]
+        elsewhere.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
+        cluster.add()
+    setting = ExecutorSetting(scratch=tmp_path, libraries=("own-trees",))
+    with pytest.raises(ConfigurationError, match=r"own-trees is 2\.0 there and 1\.0 here\. Inst"):
+        build_dask(hazards.Hazards(), setting, DaskOptions(cluster.address, PATIENCE))
 
 
 def test_the_address_of_a_worker_is_one_line(shared_cluster, until):

@@ -23,6 +23,7 @@ class Silent:
         self.places, self.killed = places, []
 
     def open(self, brief, scratch, tell):
+        self.brief = brief
         for place in self.places:
             tell(Joined(place))
 
@@ -53,6 +54,13 @@ def test_a_worker_at_hand_has_time_to_join_however_short_the_budget(monkeypatch,
     setting = ExecutorSetting(scratch=tmp_path, deadline=time.monotonic() - 5.0)
     with pytest.raises(AutomlAdmmError, match="the cluster has had no worker for 1 s"):
         RemoteExecutor({}, setting, Silent(), Staffing(None, patience=60.0))
+
+
+def test_a_worker_is_told_what_it_must_have(tmp_path):
+    setting = ExecutorSetting(scratch=tmp_path, plugins=("one",), libraries=("two",))
+    transport = Silent(Place("one", at_once=1))
+    RemoteExecutor({}, setting, transport, Staffing(None)).close()
+    assert (transport.brief.plugins, transport.brief.libraries) == (("one",), ("two",))
 
 
 def test_a_worker_that_stands_still_is_waited_for_once(monkeypatch, tmp_path):

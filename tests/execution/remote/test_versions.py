@@ -29,3 +29,11 @@ def test_a_package_of_the_plugin_is_compared_too():
     assert found["no-such-package"] is None
     assert found["automl-admm"]
     assert explain_difference(found, found) is None
+
+
+def test_a_library_may_be_lacking_but_not_another_one():
+    here = {"automl-admm-boost": "1.0", "xgboost-cpu": "3.0", "lightgbm": "4.6"}
+    there = {"automl-admm-boost": None, "xgboost-cpu": None, "lightgbm": "4.5"}
+    libraries = ("xgboost-cpu", "lightgbm")
+    said = "it has no automl-admm-boost, lightgbm is 4.5 there and 4.6 here"
+    assert explain_difference(here, there, libraries) == said

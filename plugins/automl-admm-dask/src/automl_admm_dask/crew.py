@@ -121,7 +121,9 @@ class Crew:
     async def _enrol(self, threads: Mapping[str, int]) -> None:
         """Check new workers, and send the work to all suitable ones at once."""
         token = secrets.token_hex(8)
-        found = await asyncio.gather(*(_inspect(self._client, address) for address in threads))
+        found = await asyncio.gather(
+            *(_inspect(self._client, address, self._brief) for address in threads)
+        )
         reasons = dict(zip(threads, found, strict=True))
         fit = [address for address, reason in reasons.items() if reason is None]
         if fit:
@@ -203,16 +205,17 @@ async def _call(
     return answers.get(address, OSError("it left"))
 
 
-async def _inspect(client: Client, address: str) -> Exception | None:
+async def _inspect(client: Client, address: str, brief: Brief) -> Exception | None:
     """Return the reason against a worker; None if it can be used."""
+    here = installed_versions(OWN, *brief.plugins, *brief.libraries)
     try:
         # A function of Dask: one of ours could not be loaded where our packages are missing.
-        there = await _call(client, address, get_versions, list(installed_versions(OWN)))
+        there = await _call(client, address, get_versions, list(here))
     except TimeoutError as problem:
         return problem
     if isinstance(there, Exception):
         return there
-    difference = explain_difference(installed_versions(OWN), _read(there))
+    difference = explain_difference(here, _read(there), brief.libraries)
     return None if difference is None else AutomlAdmmError(difference)
 
 

@@ -17,6 +17,7 @@ class StationActor:
     """
 
     def __init__(self, brief: Brief, at_once: int, cpus: int) -> None:
+        self._packages = (OWN, *brief.plugins, *brief.libraries)
         self._folder = make_folder("automl-admm-station")
         workers = max(at_once, count_cores() // cpus)
         self._station = Station(brief, self._folder / "scratch", workers)
@@ -24,7 +25,7 @@ class StationActor:
 
     def introduce(self) -> tuple[int, dict[str, str | None]]:
         """Return the number of this process, and the versions of its packages."""
-        return os.getpid(), dict(installed_versions(OWN))
+        return os.getpid(), dict(installed_versions(*self._packages))
 
     def run(self, job: Job) -> Answer:
         """Do a job."""

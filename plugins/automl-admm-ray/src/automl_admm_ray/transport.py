@@ -143,7 +143,7 @@ class RayTransport:
         """Take a node whose packages are ours."""
         try:
             _, versions = call.result()
-            reason = explain_difference(installed_versions(OWN), versions)
+            reason = self._explain(versions)
         except Exception as problem:  # noqa: BLE001 - Ray's own, or that of an import there
             reason = say_error(problem)
         if reason is None:
@@ -151,6 +151,12 @@ class RayTransport:
         elif not self._is_over.is_set():
             self._refused.add(place.name)
             self._tell(Refused(place.name, reason))
+
+    def _explain(self, versions: Mapping[str, str | None]) -> str | None:
+        """Return the difference of a node's packages from ours; None if there is none."""
+        shared = self._setting
+        here = installed_versions(OWN, *shared.plugins, *shared.libraries)
+        return explain_difference(here, versions, shared.libraries)
 
     def _end(self, place: Place, job: Job, call: Future[Answer]) -> None:
         """Tell the end of a job; an actor that is gone is replaced by the next look."""
