@@ -86,12 +86,19 @@ def test_a_run_that_goes_on_is_written_anew_and_others_are_left_alone(tmp_path: 
         (Parameter("tol", 3e-9, 1e-3, log=True), "log10(tol)", lambda found: 10**found),
         (Parameter("tol", 0, 1e-10), "tol * 1e10", lambda found: found / 1e10),
         (Parameter("tol", -3e-300, 4e-300), "tol * 1e300", lambda found: found / 1e300),
+        (Parameter("tol", -1e300, 1e300), "tol * 1e-300", lambda found: found * 1e300),
+        (Parameter("tol", 1.0, 1e300, log=True), "log10(tol)", lambda found: 10**found),
+        (Parameter("tol", 1e12, 1e12 + 1e6), "tol", float),
+        (Parameter("tol", 123.45678901234567, 123.5), "tol", float),
         (Parameter("tol", 1e-6, 1.0, log=True), "tol", float),
         (Parameter("tol", 0.1, 0.1 + 0.2), "tol", float),
     ],
-    ids=["exponents", "log range", "narrow", "narrowest", "wide log range", "wide"],
+    ids=[
+        *("exponents", "log range", "narrow", "narrowest", "widest", "widest log range"),
+        *("high", "many digits", "wide log range", "wide"),
+    ],
 )
-def test_small_numbers_keep_their_digits(
+def test_numbers_keep_their_digits(
     tmp_path: Path, parameter: Parameter, name: str, number_of: Callable[[float], float]
 ) -> None:
     space = SearchSpace((), (parameter,))
@@ -105,6 +112,15 @@ def test_small_numbers_keep_their_digits(
     found = [number_of(dict(history.get_config(key.config_id))[name]) for key in history]
     expected = [space.values(one.candidate)["tol"] for one in told]
     assert found == pytest.approx(expected, rel=1e-6, abs=0.0)
+
+
+def test_a_range_that_configspace_cannot_hold_is_one_line(tmp_path: Path) -> None:
+    space = SearchSpace((), (Parameter("tol", 1e-300, math.nextafter(1e-300, 1.0), log=True),))
+    run = sample_run(tmp_path / "narrow", [])
+    with pytest.raises(
+        ConfigurationError, match="cannot hold the range of 'tol' between 1e-300 an"
+    ):
+        write(replace(run, info=replace(run.info, space=space)), tmp_path / "smac")
 
 
 def test_values_with_one_text_are_told_apart(tmp_path: Path) -> None:

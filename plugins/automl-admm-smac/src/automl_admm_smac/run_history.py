@@ -19,7 +19,7 @@ from ConfigSpace import (
     InCondition,
     Integer,
 )
-from ConfigSpace.hyperparameters import Hyperparameter
+from ConfigSpace.hyperparameters import Hyperparameter, UniformFloatHyperparameter
 from smac import Scenario
 from smac.runhistory import RunHistory, StatusType
 
@@ -49,6 +49,8 @@ SMALLEST_LOW = 1e-8
 SMALLEST_WIDTH = 1e-7
 DECIMALS = 13
 LARGEST_POWER = 300
+# A larger number is infinite where ConfigSpace rounds it.
+LARGEST_END = 1e290
 # Says whose the folder is: that of a run of SMAC's own is never overwritten.
 MARK = "automl-admm.txt"
 
@@ -117,7 +119,7 @@ def _history(run: SavedRun, space: ConfigurationSpace) -> RunHistory:
         clock += one.seconds
         if one.status in STATUSES:
             history.add(
-                Configuration(space, values=_values(run.info.space, one)),
+                Configuration(space, values=_within(space, _values(run.info.space, one))),
                 cost=_costs(run, one),
                 time=one.seconds,
                 status=STATUSES[one.status],
@@ -196,16 +198,28 @@ def _hyperparameters(item: Choice | Order | Parameter) -> Iterator[Hyperparamete
     elif item.low == item.high:
         yield Constant(item.name, item.low)
     else:
-        written = Written.of(item)
-        yield Float(written.name, written.ends(item), log=item.log and not written.is_exponent)
+        yield _float(item)
+
+
+def _float(parameter: Parameter) -> Hyperparameter[Any, Any]:
+    written = Written.of(parameter)
+    ends, is_log = written.ends(parameter), parameter.log and not written.is_exponent
+    try:
+        return Float(written.name, ends, log=is_log)
+    except ValueError as problem:
+        said = f"{parameter.low!r} and {parameter.high!r}"
+        raise ConfigurationError(
+            f"SMAC's files cannot hold the range of '{parameter.name}' between {said}.",
+            hint="Ask for a wider range, or export to another tool.",
+        ) from problem
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
     """The name and the scale of a float in SMAC's files.
 
-    ConfigSpace rounds to 13 decimals. So a log range from below 1e-8 has its exponents, and a
-    narrow range is multiplied by a power of ten; the names say so.
+    ConfigSpace rounds to 13 decimals. So a log range from below 1e-8 or to above 1e290 has its
+    exponents, and other narrow or high ranges are multiplied by a power of ten; the names say so.
     """
 
     name: str
@@ -216,8 +230,12 @@ class Written:
     def of(cls, parameter: Parameter) -> Written:
         """Return the writing of a parameter."""
         name, width = parameter.name, parameter.high - parameter.low
-        if parameter.log and parameter.low < SMALLEST_LOW:
+        largest = max(abs(parameter.low), abs(parameter.high))
+        if parameter.log and (parameter.low < SMALLEST_LOW or largest > LARGEST_END):
             return cls(f"log10({name})", is_exponent=True)
+        if largest > LARGEST_END:
+            power = -math.floor(math.log10(largest))
+            return cls(f"{name} * 1e{power}", power)
         if width < SMALLEST_WIDTH:
             power = min(-math.floor(math.log10(width)), LARGEST_POWER)
             return cls(f"{name} * 1e{power}", power)
@@ -263,6 +281,16 @@ def _values(space: SearchSpace, evaluation: Evaluation) -> dict[str, Any]:
             written = Written.of(parameter)
             found[written.name] = written.value(found.pop(parameter.name))
     return found
+
+
+def _within(space: ConfigurationSpace, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values between the ends of their ranges as ConfigSpace has rounded those."""
+    return {
+        name: float(min(max(value, one.lower), one.upper))
+        if isinstance(one := space[name], UniformFloatHyperparameter)
+        else value
+        for name, value in values.items()
+    }
 
 
 def _is_range(parameter: Parameter) -> bool:
