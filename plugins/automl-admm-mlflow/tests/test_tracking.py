@@ -132,6 +132,20 @@ def renamed(run: SavedRun, **other: object) -> SavedRun:
     return replace(run, info=replace(run.info, **other))
 
 
+def test_what_an_earlier_end_said_is_withdrawn(tmp_path: Path, store: str) -> None:
+    client, run = MlflowClient(store), saved(folder := tmp_path / "credit-11")
+    first = write(run, store)
+    assert client.get_run(first).data.tags["best_pipeline"] == BEST.text
+    client.set_tag(first, "best_of", "the user's own")
+    (folder / "certificate.json").unlink()
+    assert write(replace(run, best=None, feasible=False), store) == first
+    tags = client.get_run(first).data.tags
+    assert (tags["certificate"], tags["feasible"]) == ("none", "False")
+    assert [name for name in tags if name.startswith("best_")] == ["best_of"]
+    assert write(saved(folder), store) == first
+    assert client.get_run(first).data.tags["certificate"] == "latency_us <= 50: certified"
+
+
 def test_a_run_that_goes_on_with_other_limits_has_one_more_run(tmp_path: Path, store: str) -> None:
     client, run = MlflowClient(store), saved(tmp_path / "credit-6")
     first = write(run, store)

@@ -16,6 +16,7 @@ STRANGE = re.compile(r"[^\w\-. ]+")
 LONGEST_NAME, LONGEST = 250, 5000
 LONGEST_PLAIN = 220  # room for a digest and for what is put before and behind names
 SECONDS = "seconds"
+TAGS = ("status", "pipeline", "outside", "rows", "message")
 FORMS = ("{}", "{}_forecast", "best_{}", "best_{}_forecast")
 # Classes often differ in these alone: `<=50K` and `>50K`.
 SIGNS = {"<=": "[le]", ">=": "[ge]", "<": "[lt]", ">": "[gt]", "+": "[plus]"}
@@ -106,14 +107,14 @@ def metrics_of(evaluation: Evaluation, info: RunInfo) -> dict[str, float]:
 
 def tags_of(evaluation: Evaluation, info: RunInfo) -> dict[str, str]:
     """Return the status, the pipeline and the limits of an evaluation."""
-    said = {
-        "status": evaluation.ending,
-        "pipeline": evaluation.text,
-        "outside": _outside(evaluation, info),
-        "rows": f"{evaluation.candidate.fidelity:g}",
-        "message": evaluation.message,
-    }
-    return {name: short(value) for name, value in said.items() if value}
+    said = (
+        evaluation.ending,
+        evaluation.text,
+        _outside(evaluation, info),
+        f"{evaluation.candidate.fidelity:g}",
+        evaluation.message,
+    )
+    return {name: short(value) for name, value in zip(TAGS, said, strict=True) if value}
 
 
 def winner_tags(best: Evaluation | None, info: RunInfo, *, feasible: bool) -> dict[str, str]:

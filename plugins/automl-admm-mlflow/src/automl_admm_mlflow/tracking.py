@@ -16,6 +16,7 @@ from mlflow.tracking import MlflowClient
 
 from automl_admm.plugin_api import Evaluation, RunInfo, RunState, SavedRun
 from automl_admm_mlflow.entries import (
+    TAGS,
     metrics_of,
     params_of,
     settings_of,
@@ -27,6 +28,9 @@ from automl_admm_mlflow.found_run import IDENTITY, MARK, PARENT, find_run, mark_
 from automl_admm_mlflow.model import save_model
 
 EXPERIMENT = "automl-admm"
+CERTIFICATE = "certificate"
+# The tags of a run's end; any other is the user's.
+OF_END = {"model", CERTIFICATE, *(f"best_{name}" for name in TAGS)}
 FILES = (
     *("run.json", "grammar.lark", "model.json", "pipeline.py"),
     *("certificate.json", "report.html", "report.json"),
@@ -100,8 +104,18 @@ class Tracker:
                 if (folder / name).exists():
                     self.client.log_artifact(own, str(folder / name))
             self._log_model(folder)
+        tags |= self._withdraw(tags)
         self._log(own, tags=tags)
         self.client.set_terminated(own, status=status)
+
+    def _withdraw(self, tags: Mapping[str, str]) -> dict[str, str]:
+        """Delete tags of an earlier end that are true no more; return what to say for them."""
+        stale = (self.run.data.tags.keys() & OF_END) - tags.keys()
+        # The file stays among the artifacts, so that there is something to be said of it.
+        said = dict.fromkeys(stale & {CERTIFICATE}, "none")
+        for name in stale - said.keys():
+            self.client.delete_tag(self.run.info.run_id, name)
+        return said
 
     def _log_model(self, folder: Path) -> None:
         if not (folder / "model.json").exists():
@@ -174,4 +188,4 @@ def _certified(folder: Path) -> dict[str, str]:
         return {}
     content: dict[str, Any] = json.loads((folder / "certificate.json").read_text(encoding="utf-8"))
     said = (f"{one['limit']}: {one['verdict']}" for one in content["findings"])
-    return {"certificate": short("; ".join(said))}
+    return {CERTIFICATE: short("; ".join(said))}
