@@ -176,12 +176,9 @@ class Trials:
 
     def find(self, trial: object, study: str) -> Pending:
         """Return the pending trial that the user means; raise if there is none."""
-        number = trial.number if isinstance(trial, Trial) else trial
         if isinstance(trial, Trial) and trial.study != study:
-            raise ConfigurationError(f"trial {number} belongs to another study.")
-        if isinstance(number, bool) or not isinstance(number, Integral):
-            raise ConfigurationError(f"tell takes a trial or its number, not {say_value(trial)}.")
-        number = int(number)
+            raise ConfigurationError(f"trial {trial.number} belongs to another study.")
+        number = _number_of(trial)
         if number in self.pending:
             if isinstance(trial, Trial) and trial.key != self.pending[number].key:
                 raise ConfigurationError(
@@ -265,3 +262,11 @@ def silent(hook: str, **arguments: Any) -> Sequence[Any]:
 def problem_of(box: PreparedBox, deadline: float | None) -> SearchProblem:
     """Return the problem of a study's search, with its end on the monotonic clock if it has one."""
     return replace(box.problem, deadline=deadline, clock=time.monotonic)
+
+
+def _number_of(trial: object) -> int:
+    """Return the number of a trial, or the number that stands for it; raise if it is neither."""
+    number = trial.number if isinstance(trial, Trial) else trial
+    if isinstance(number, bool) or not isinstance(number, Integral):
+        raise ConfigurationError(f"tell takes a trial or its number, not {say_value(trial)}.")
+    return int(number)
