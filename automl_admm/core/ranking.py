@@ -36,6 +36,14 @@ def best_of(evaluations: Iterable[Evaluation], limits: Sequence[Limit]) -> Evalu
     return next(iter(rank(evaluations, limits)), None)
 
 
+def also_by_loss(ranked: Sequence[Evaluation], first: int) -> list[Evaluation]:
+    """Return ranked evaluations: so many as they are, then the others by loss alone.
+
+    With a pipeline outside of a limit the mean of several may be better, and within it.
+    """
+    return [*ranked[:first], *sorted(ranked[first:], key=lambda one: one.loss)]
+
+
 def violation(constraints: Sequence[float], limits: Sequence[Limit]) -> float:
     """Return Σ_m max(0, g_m − ε_m) / scale_m with scale |ε_m|, or 1 if that is 0."""
     excess = 0.0

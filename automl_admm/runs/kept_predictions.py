@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
@@ -14,11 +14,15 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
 from automl_admm.core.messages import reason_of
 from automl_admm.core.protocols import Finished
-from automl_admm.core.ranking import rank
+from automl_admm.core.ranking import also_by_loss, rank
 from automl_admm.core.space import Array
 from automl_admm.execution.task_folders import open_regular, remove_tree
 from automl_admm.pipelines.cross_validation import PREDICTIONS
+from automl_admm.pipelines.ensembles.within import still_limits
 from automl_admm.pipelines.predictions.kept_answers import SCORES, WHOLE
+
+if TYPE_CHECKING:
+    from automl_admm.runs.prepare.preparation import Preparation
 
 # The files of so many evaluations, and their bytes together.
 MOST_FILES, MOST_BYTES = 50, 256_000_000
@@ -47,17 +51,41 @@ class Answers:
 
 
 class KeptPredictions:
-    """Own the predictions of the best evaluations on all rows and folds, a file each."""
+    """Own the predictions of the best evaluations on all rows and folds, a file each.
 
-    def __init__(self, folder: Path, past: Iterable[Evaluation], limits: Sequence[Limit]) -> None:
+    If it `keeps_outside`, half of them are the best by loss, within the limits or not.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        past: Iterable[Evaluation],
+        limits: Sequence[Limit],
+        *,
+        keeps_outside: bool = False,
+    ) -> None:
         self._folder = folder
         self._limits = limits
+        self._keeps_outside = keeps_outside
         self._kept = rank((one for one in past if self._file(one).is_file()), limits)
+
+    @classmethod
+    def of(cls, folder: Path, past: Iterable[Evaluation], prepared: Preparation) -> KeptPredictions:
+        """Return those of a run, outside of limits as well where members keep them together."""
+        keeps_outside = bool(still_limits(prepared.work))
+        return cls(folder, past, prepared.aims, keeps_outside=keeps_outside)
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
         """The evaluations with kept predictions, best first."""
         return self._kept
+
+    def first(self, count: int) -> Sequence[Evaluation]:
+        """Return the evaluations in the order of their worth as members, if so many are asked for.
+
+        Where members keep the limits together, half of them are the best by loss, also outside.
+        """
+        return also_by_loss(self._kept, count // 2) if self._keeps_outside else self._kept
 
     def keep(self, evaluation: Evaluation, finished: Finished) -> None:
         """Move an evaluation's predictions here, drop its scratch, and what is beyond the bound."""
@@ -96,14 +124,14 @@ class KeptPredictions:
     def _prune(self) -> None:
         """Remove the files of the worst evaluations: the first ones stay."""
         spent, kept = 0, list[Evaluation]()
-        for evaluation in self._kept:
+        for evaluation in self.first(MOST_FILES):
             file = self._file(evaluation)
             spent += file.stat().st_size if file.is_file() else 0
             if len(kept) < MOST_FILES and spent <= MOST_BYTES:
                 kept.append(evaluation)
             else:
                 file.unlink(missing_ok=True)
-        self._kept = kept
+        self._kept = rank(kept, self._limits)
 
 
 def remove_others(folder: Path, known: Iterable[Evaluation]) -> None:

@@ -102,7 +102,7 @@ def _kept_predictions(session: Session) -> KeptPredictions:
     """Return the predictions that earlier sessions left, in the folder of the run if it has one."""
     folder, prepared = session.folder, session.prepared
     place = session.scratch / "predictions" if folder is None else folder.predictions
-    return KeptPredictions(place, session.past.evaluations, prepared.aims)
+    return KeptPredictions.of(place, session.past.evaluations, prepared)
 
 
 def _fold_ways(session: Session) -> FoldWays:

@@ -76,6 +76,35 @@ def test_those_within_the_limits_come_first(
     assert kept.evaluations == [inside]
 
 
+def test_half_are_the_best_by_loss_where_members_keep_the_limits_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_predictions, "MOST_FILES", 4)
+    limits = (Limit("bias", 2.0),)
+    kept = KeptPredictions(tmp_path / "kept", (), limits, keeps_outside=True)
+    found = [
+        Evaluation(number, f"k{number}", Candidate(Selection(()), ()), Status.SUCCESS, *told)
+        for number, told in enumerate(
+            [
+                (0.1, (9.0,)),
+                (0.2, (4.0,)),
+                (0.3, (5.0,)),
+                (0.6, (1.0,)),
+                (0.5, (1.0,)),
+                (0.7, (1.0,)),
+            ],
+            start=1,
+        )
+    ]
+    for one in found:
+        kept.keep(one, ended(tmp_path, one.number))
+    assert [one.number for one in kept.evaluations] == [5, 4, 2, 1], "best first, as ever"
+    assert [one.number for one in kept.first(4)] == [5, 4, 1, 2]
+    assert {path.name for path in (tmp_path / "kept").iterdir()} == {
+        f"{n}.npz" for n in (5, 4, 1, 2)
+    }
+
+
 def test_a_later_session_finds_those_of_the_earlier_one(tmp_path: Path) -> None:
     first = KeptPredictions(tmp_path / "kept", (), ())
     known = [evaluation(1, 0.5), evaluation(2, 0.2), evaluation(3, 0.3)]

@@ -26,6 +26,7 @@ from automl_admm.pipelines.thresholds.by_group import Thresholds
 from automl_admm.pipelines.thresholds.decider import Decider
 
 if TYPE_CHECKING:
+    from automl_admm.pipelines.ensembles.within import Within
     from automl_admm.pipelines.work import PipelineWork
 
 # As for a threshold in place of the default one: what is chosen by thresholds owes more to luck.
@@ -54,12 +55,12 @@ class DecidedRated:
         """Return the function from several predictions of all rows to their mean log losses."""
         return self._proper.losses(parts)
 
-    def best(self, predictions: Array, parts: Sequence[Part]) -> int:
+    def best(self, predictions: Array, parts: Sequence[Part], within: Within | None = None) -> int:
         """Return the first place: the best pipelines come first, and the limits are kept there.
 
         All rows have chosen it, also those of the part left out: its luck makes the gain smaller.
         """
-        del predictions, parts
+        del predictions, parts, within
         return 0
 
     def losses_on(self, part: Part, others: Sequence[Part], predictions: Array) -> Array:

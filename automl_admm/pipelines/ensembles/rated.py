@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.core.space import Array
 from automl_admm.data.split_choice import count_repeats
+from automl_admm.pipelines.ensembles.greedy import nearest
 from automl_admm.pipelines.ensembles.quick_scores import BY_NAME
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.measured import Table, score_of
 from automl_admm.pipelines.row_share import share_of_rows
+
+if TYPE_CHECKING:
+    from automl_admm.pipelines.ensembles.within import Within
 
 Rows = NDArray[np.intp]
 # A holdout is cut into so many parts, to see how much a gain varies.
@@ -85,9 +89,10 @@ class Rated:
 
         return measure
 
-    def best(self, predictions: Array, parts: Sequence[Part]) -> int:
-        """Return the place of the predictions with the least loss, the first of equals."""
-        return int(np.argmin(self.losses(parts)(predictions)))
+    def best(self, predictions: Array, parts: Sequence[Part], within: Within | None = None) -> int:
+        """Return the place of the least loss within the limits, the first of equals."""
+        excess = None if within is None else within.on(parts)
+        return nearest(predictions, self.losses(parts)(predictions), excess)[0]
 
     def losses_on(self, part: Part, others: Sequence[Part], predictions: Array) -> Array:
         """Return the losses on a part; nothing is chosen for it on the others."""

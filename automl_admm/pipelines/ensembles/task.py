@@ -23,6 +23,7 @@ from automl_admm.pipelines.ensembles.greedy import Purse, blend
 from automl_admm.pipelines.ensembles.rated import Rated
 from automl_admm.pipelines.ensembles.replayed import replay
 from automl_admm.pipelines.ensembles.voting import vote
+from automl_admm.pipelines.ensembles.within import Within
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.shipped_costs import is_cost, is_untold, measure_costs
 from automl_admm.pipelines.shipping import ship
@@ -30,6 +31,9 @@ from automl_admm.pipelines.thresholds.by_group import Thresholds
 
 if TYPE_CHECKING:
     from automl_admm.pipelines.work import PipelineWork
+
+
+OF_LIMITS = ("excess", "single_excess", "is_first_within")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +51,7 @@ class EnsembleResult:
             "gain": self.choice.gain,
             "error": self.choice.error,
             "errors": self.choice.errors,
+            "of_limits": [getattr(self.choice, name) for name in OF_LIMITS],
             "evaluation": None if found is None else found.as_json(),
         }
 
@@ -54,7 +59,8 @@ class EnsembleResult:
     def from_json(cls, found: Mapping[str, Any]) -> EnsembleResult:
         """Read what `as_json` wrote."""
         counts = np.array(found["counts"], dtype=np.intp)
-        choice = Choice(counts, found["gain"], found["error"], found["errors"])
+        told = dict(zip(OF_LIMITS, found["of_limits"], strict=True))
+        choice = Choice(counts, found["gain"], found["error"], found["errors"], **told)
         judged = found["evaluation"]
         return cls(choice, None if judged is None else EvaluationResult.from_json(judged))
 
@@ -70,7 +76,7 @@ def choose_ensemble(work: PipelineWork, predictions: Array, purse: Purse) -> Ens
     given = np.asarray(predictions, dtype=float)
     with unheard_warnings():
         rated = Rated.of(work.metric, work.table, work.splits)
-        choice = choose(given, rated, purse, _judge(work, rated, given[0]))
+        choice = choose(given, rated, purse, _judge(work, rated, given[0]), Within.of(work))
         # Before a certificate a lower loss is enough: rows of their own test the ensemble.
         if not (choice.has_several if work.certifies else choice.is_better):
             return EnsembleResult(choice)

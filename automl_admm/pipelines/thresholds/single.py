@@ -183,7 +183,7 @@ class Fold:
     def of_functions(evaluated: EvaluatedPipeline, functions: Sequence[ConstraintFunction]) -> Fold:
         """The same for the functions of any limits."""
         part = _parted(evaluated)
-        return Fold(part, tuple(_settled(function, part) for function in functions))
+        return Fold(part, tuple(settled(function, part) for function in functions))
 
     def values(self, cut: Cut) -> list[float]:
         """Return the values of the limits."""
@@ -192,10 +192,11 @@ class Fold:
     def evidence(self, decisions: Any) -> list[Evidence]:
         """Return the evidence of the limits for any decisions."""
         decided = replace(self.part, decisions=decisions)
-        return [_evidence(function, decided) for function in self.functions]
+        return [evidence_or_nan(function, decided) for function in self.functions]
 
 
-def _settled(function: ConstraintFunction, part: EvaluatedPipeline) -> ConstraintFunction:
+def settled(function: ConstraintFunction, part: EvaluatedPipeline) -> ConstraintFunction:
+    """Return the function of a limit with the groups of these rows, if it compares any."""
     return function.on_rows_of(part) if isinstance(function, OfSameRows) else function
 
 
@@ -357,7 +358,7 @@ def violation(aimed: Sequence[Aimed], values: Array) -> float:
     return sum(_excess(one.limit, float(value)) for one, value in pairs)
 
 
-def _evidence(function: ConstraintFunction, part: EvaluatedPipeline) -> Evidence:
+def evidence_or_nan(function: ConstraintFunction, part: EvaluatedPipeline) -> Evidence:
     """Return the evidence; NaN if its function fails, so that this threshold is not chosen.
 
     The evaluation measures the limits at the chosen threshold again, and reports failures.

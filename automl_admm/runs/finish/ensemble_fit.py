@@ -51,7 +51,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Evaluations that may become members, best first, with their out-of-fold predictions."""
+    """Evaluations that may become members, the best one first, with out-of-fold predictions."""
 
     evaluations: tuple[Evaluation, ...]
     predictions: tuple[Array, ...]
@@ -73,7 +73,7 @@ def read_pool(
     """
     work, pool = prepared.work, Pool((), ())
     rows = np.concatenate([valid for _, valid in work.splits])
-    for evaluation in kept.evaluations:
+    for evaluation in kept.first(MOST):
         if among is not None and evaluation.key not in among:
             continue
         if evaluation.one_class is not None or len(pool.evaluations) == MOST:
@@ -215,12 +215,13 @@ class EnsembleFit:
         """Say what it lacks; None if it beats the single one, within limits that predictions tell.
 
         It has to gain on rows that did not choose it, be it less than its noise, unless the choice
-        may take a loss. A single pipeline that was not in the pool had no part in the comparison:
-        it has to be beaten by more than the noise here.
+        may take a loss, or no pipeline alone is within the limits. A single pipeline that was not
+        in the pool had no part in the comparison: it has to be beaten by more than the noise here.
         """
         found, single = told.evaluation, self.single.evaluation
         least = min(told.choice.noise, 0.0)
-        if found is None or not told.choice.gain > least:  # NaN is no gain
+        gains = told.choice.gain > least or told.choice.is_first_within  # NaN is no gain
+        if found is None or not gains:
             return _say_gain(told.choice)
         pairs = zip(self.prepared.aims, found.constraints, strict=True)
         if not all(math.isnan(value) or limit.holds(value) for limit, value in pairs):

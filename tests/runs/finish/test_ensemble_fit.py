@@ -24,6 +24,7 @@ from automl_admm.core.protocols import Finished
 from automl_admm.core.run import Stop, StopReason
 from automl_admm.pipelines.as_code import undecided
 from automl_admm.pipelines.ensembles.task import EnsembleResult
+from automl_admm.pipelines.ensembles.within import Within
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs import pipelines
 from automl_admm.runs.finish.closing import Closing
@@ -354,6 +355,21 @@ def test_no_ensemble_ships_within_a_limit_that_needs_rows_its_members_did_not_le
     assert manifest["alone"].startswith(reason)
     ((name, value),) = manifest["constraints"].items()
     assert value in found.cv_results_[name.partition(" ")[0]]
+
+
+def test_members_are_chosen_for_a_limit_that_no_threshold_moves(
+    grammar: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
+    """Of trees one is too large on average and one too small: their mean has the bias asked for."""
+    limit, options = "bias <= -0.04", {"kind": AutoMLRegressor, "constraints": ["bias <= -0.04"]}
+    found = search(grammar, work_dir=tmp_path / "run", **options).fit(X, NUMBERS)
+    manifest = manifest_of(tmp_path / "run")
+    assert found.feasible_
+    members = found.ensemble_["members"]
+    assert manifest["constraints"][limit] <= -0.04
+    assert any(found.cv_results_["bias"][one["evaluation"] - 1] > -0.04 for one in members)
+    monkeypatch.setattr(Within, "of", lambda work: None)
+    assert search(grammar, **options).fit(X, NUMBERS).ensemble_ is None
 
 
 def test_thresholds_are_chosen_for_the_ensemble(grammar: Path, tmp_path: Path) -> None:
