@@ -7,6 +7,7 @@ such types, and stay as they are: certificates and the ledger of looks keep them
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import math
 import numbers
 import re
@@ -32,18 +33,27 @@ TRUTHS = {"true": 1.0, "false": 0.0}
 Reading = float | np.datetime64 | str | None
 
 
-def hash_canonically(columns: Iterable[Any], rows: int) -> Hashes:
-    """Return a hash for each row, equal for equal values of any type in any order.
+def hash_canonically(columns: Iterable[tuple[str, Any]], rows: int) -> tuple[Hashes, Hashes]:
+    """Return two hashes for each row, equal for equal values of any type in any order of columns.
 
+    The first does not tell which column a cell stands in, the second goes by their names, too.
     Truth values are the numbers 1 and 0, moments are in UTC, and a text counts without blanks
-    around it: as a number, a truth value or a moment if a reader may take it for one.
+    around it: as a number, a truth value or a moment if a reader may take it for one. A missing
+    cell adds nothing.
     """
     import pandas as pd
 
-    total = np.zeros(rows, dtype=np.uint64)
-    for column in columns:
-        total += _hash_cells(pd.Series(column).reset_index(drop=True))  # wraps around
-    return total
+    alone, placed = np.zeros((2, rows), dtype=np.uint64)
+    for name, column in columns:
+        found = _hash_cells(pd.Series(column).reset_index(drop=True))
+        alone += found  # wraps around
+        placed += np.where(found == 0, found, mix(found, _hash_name(name)))
+    return alone, placed
+
+
+def _hash_name(name: str) -> Hashes:
+    digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return np.array([int.from_bytes(digest, "little")], dtype=np.uint64)
 
 
 def _hash_cells(values: Any) -> Hashes:

@@ -1,9 +1,9 @@
-"""Two hashes of each row, to know rows again in another table."""
+"""Up to three hashes of each row, to know rows again in another table."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,53 +11,86 @@ from numpy.typing import NDArray
 
 from automl_admm.data.fingerprints import Hashes
 
-# The canonical hashes of files that have none.
+# The hashes of a kind that a file does not have.
 NONE = np.zeros(0, dtype=np.uint64)
+# What may also be true of rows that are known by hashes of earlier versions.
+OR_ALIKE = ", or have the cells of such rows in other columns"
+
+Know = Callable[[Hashes, Hashes], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, eq=False)
 class RowHashes:
     """Hashes of rows: `exact` ones hang on the types of columns, `canonical` ones do not.
 
-    Files of earlier versions have no canonical ones: there the exact ones decide alone.
+    Neither tells which column a cell stands in: `placed` ones do, and decide alone where both
+    tables have them. Files of earlier versions have no placed ones: there a row is known by either
+    of the others, and by its exact one alone where those of the first versions have no more.
     """
 
     exact: Hashes
     canonical: Hashes
+    placed: Hashes = field(default_factory=NONE.copy)
 
     def __len__(self) -> int:
         return len(self.exact)
 
+    @property
+    def kinds(self) -> int:
+        """The number of hashes of each row."""
+        return 1 if not len(self.canonical) else 2 if not len(self.placed) else 3
+
+    @property
+    def tell_columns(self) -> bool:
+        """True if a row with the same cells in other columns is another row."""
+        return self.kinds > 2
+
+    @property
+    def best(self) -> Hashes:
+        """The hashes that tell most."""
+        return (self.exact, self.canonical, self.placed)[self.kinds - 1]
+
+    def first(self, kinds: int) -> RowHashes:
+        """Return the rows with so many hashes of each, as an earlier version would write them."""
+        return RowHashes(
+            self.exact, self.canonical if kinds > 1 else NONE, self.placed if kinds > 2 else NONE
+        )
+
     def part(self, places: Any) -> RowHashes:
         """Return the hashes of some of the rows."""
-        canonical = self.canonical[places] if len(self.canonical) else NONE
-        return RowHashes(self.exact[places], canonical)
+        more = (found[places] if len(found) else NONE for found in (self.canonical, self.placed))
+        return RowHashes(self.exact[places], *more)
 
     def are_in(self, others: RowHashes) -> NDArray[np.bool_]:
-        """Return for each row if one of the others equals it, by either hash."""
-        found = np.isin(self.exact, others.exact)
-        if len(self.canonical) and len(others.canonical):
-            return found | np.isin(self.canonical, others.canonical)
-        return found
+        """Return for each row if one of the others equals it."""
+        return self._are_known(np.isin, others)
 
     def repeat(self, others: RowHashes) -> NDArray[np.bool_]:
         """Return for each row if one of the others equals it, each of which counts for one row."""
-        found = _repeat(self.exact, others.exact)
-        if len(self.canonical) and len(others.canonical):
-            return found | _repeat(self.canonical, others.canonical)
-        return found
+        return self._are_known(_repeat, others)
+
+    def _are_known(self, know: Know, others: RowHashes) -> NDArray[np.bool_]:
+        kinds = min(self.kinds, others.kinds)
+        if kinds > 2:
+            return know(self.placed, others.placed)
+        found = know(self.exact, others.exact)
+        return found if kinds == 1 else found | know(self.canonical, others.canonical)
 
     def counts(self) -> NDArray[np.intp]:
         """Return the number of rows of each distinct row."""
-        known = self.canonical if len(self.canonical) else self.exact
-        return np.asarray(np.unique(known, return_counts=True)[1], dtype=np.intp)
+        return np.asarray(np.unique(self.best, return_counts=True)[1], dtype=np.intp)
 
     @classmethod
     def together(cls, parts: Sequence[RowHashes]) -> RowHashes:
-        """Return the hashes of several tables; those without canonical ones add none."""
-        exact = [NONE, *(part.exact for part in parts)]
-        canonical = [NONE, *(part.canonical for part in parts)]
-        return cls(np.concatenate(exact), np.concatenate(canonical))
+        """Return the hashes of several tables, as many of each row as all of them have."""
+        some = [part for part in parts if len(part)]
+        kinds = min((part.kinds for part in some), default=1)
+        known = [part.first(kinds) for part in some]
+        return cls(
+            np.concatenate([NONE, *(part.exact for part in known)]),
+            np.concatenate([NONE, *(part.canonical for part in known)]),
+            np.concatenate([NONE, *(part.placed for part in known)]),
+        )
 
 
 def _repeat(hashes: Hashes, others: Hashes) -> NDArray[np.bool_]:

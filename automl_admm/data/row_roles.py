@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -44,7 +44,8 @@ class Roles:
 
     `weights` have a mean of 1; None if all rows count alike. Those given are so many times `unit`.
     `clusters` numbers the groups, `times` the moments in their order. `hashes` has a number for
-    each row, of all columns with a role, and `canonical` one that does not hang on their types.
+    each row, of all columns with a role, `canonical` one that does not hang on their types, and
+    `placed` one that tells them apart, too.
 
     >>> Roles(weights=np.array([0.5, 1.5])).part(np.array([1])).weights
     array([1.5])
@@ -56,16 +57,15 @@ class Roles:
     hashes: Hashes | None = None
     unit: float = 1.0
     canonical: Hashes | None = None
+    placed: Hashes | None = None
 
     def part(self, places: Any) -> Roles:
         """Return the roles of some of the rows."""
         if self.hashes is None and self.weights is None:
             return self
-        columns = (self.weights, self.clusters, self.times, self.hashes, self.canonical)
-        weights, clusters, times, hashes, canonical = (
-            None if c is None else c[places] for c in columns
-        )
-        return Roles(weights, clusters, times, hashes, self.unit, canonical)
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        columns = {name: one for name, one in given.items() if isinstance(one, np.ndarray)}
+        return replace(self, **{name: one[places] for name, one in columns.items()})
 
 
 NO_ROLES = Roles()
@@ -130,13 +130,18 @@ class RoleColumns:
             )
         columns, rows = self.known().values(), len(next(iter(self.known().values())))
         weights = None if self.weight is None else _weights(self.weight, self.place)
+        # By their roles: a column from Python may have another name than that of a file.
+        canonical, placed = (
+            hash_canonically(self.known().items(), rows) if are_known else (None, None)
+        )
         return Roles(
             weights=None if weights is None else _relative(weights),
             clusters=None if self.group is None else _clusters(self.group, self.place),
             times=None if self.time is None else _moments(self.time, self.place),
             hashes=hash_rows(columns, rows),
             unit=1.0 if weights is None else _unit(weights),
-            canonical=hash_canonically(columns, rows) if are_known else None,
+            canonical=canonical,
+            placed=placed,
         )
 
 

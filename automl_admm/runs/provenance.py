@@ -126,25 +126,29 @@ def fingerprints_given(
 
 def hash_table(table: Table) -> Hashes:
     """Return a number for each row: of its features, its label, and all columns apart."""
-    found = hash_rows(_columns_of(table), len(table.y))
+    found = hash_rows((column for _, column in _columns_of(table)), len(table.y))
     return found if table.roles.hashes is None else found + table.roles.hashes
 
 
 def row_hashes_of(table: Table) -> RowHashes:
-    """Return two numbers for each row: that of `hash_table`, and one for columns of any type."""
-    found, roles = hash_canonically(_columns_of(table), len(table.y)), table.roles.canonical
-    return RowHashes(hash_table(table), found if roles is None else found + roles)
+    """Return the numbers of each row: that of `hash_table`, and those for columns of any type."""
+    canonical, placed = hash_canonically(_columns_of(table), len(table.y))
+    roles = table.roles
+    if roles.canonical is not None and roles.placed is not None:
+        canonical, placed = canonical + roles.canonical, placed + roles.placed
+    return RowHashes(hash_table(table), canonical, placed)
 
 
-def _columns_of(table: Table) -> list[Any]:
+def _columns_of(table: Table) -> list[tuple[str, Any]]:
+    """Return the columns of a table, each with a name of its own, and the target."""
     import pandas as pd
 
     frame = pd.DataFrame(table.X)
-    known = set(map(str, frame.columns))
+    known = set(table.names)
     apart = [] if table.sensitive is None else [n for n in table.sensitive if str(n) not in known]
-    features = (frame.iloc[:, place] for place in range(frame.shape[1]))
-    more = (table.sensitive[name] for name in apart)
-    return [*features, *more, table.labels()]
+    features = ((f"column {n}", frame.iloc[:, at]) for at, n in enumerate(table.names))
+    more = ((f"column {name}", table.sensitive[name]) for name in apart)
+    return [*features, *more, ("target", table.labels())]
 
 
 def run_of(searched: str, seed: int) -> str:

@@ -1,4 +1,4 @@
-"""A row is known by either of its hashes; files of earlier versions have one."""
+"""A row is known by its placed hash; files of earlier versions have one or two others."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import pytest
 from automl_admm.data.row_hashes import NONE, RowHashes
 
 
-def hashes(exact: list[int], canonical: list[int] | None = None) -> RowHashes:
-    second = NONE if canonical is None else np.array(canonical, dtype=np.uint64)
-    return RowHashes(np.array(exact, dtype=np.uint64), second)
+def hashes(exact: list[int], *more: list[int]) -> RowHashes:
+    return RowHashes(*(np.array(kind, dtype=np.uint64) for kind in (exact, *(more or ([],)))))
 
 
 KNOWN = hashes([1, 2, 2**64 - 1], [11, 12, 13])
@@ -30,13 +29,30 @@ def test_either_hash_tells_a_row(rows: RowHashes, known: RowHashes, expected: li
     assert rows.repeat(known).tolist() == expected
 
 
+def test_the_placed_hash_decides_where_both_have_it() -> None:
+    known, rows = hashes([1, 1], [11, 11], [21, 22]), hashes([1, 9, 1], [11, 9, 11], [23, 22, 21])
+    assert rows.are_in(known).tolist() == rows.repeat(known).tolist() == [False, True, True]
+    assert rows.are_in(known.first(2)).tolist() == [True, False, True]
+    assert rows.first(1).repeat(known).tolist() == [True, False, True]
+    assert (known.tell_columns, known.first(2).tell_columns) == (True, False)
+
+
+def test_tables_together_have_the_hashes_that_all_of_them_have() -> None:
+    new, older = hashes([1], [11], [21]), hashes([2], [12])
+    assert RowHashes.together([new, RowHashes(NONE, NONE), new]).placed.tolist() == [21, 21]
+    both = RowHashes.together([new, older])
+    assert (both.kinds, both.canonical.tolist(), both.best.tolist()) == (2, [11, 12], [11, 12])
+    assert RowHashes.together([]).kinds == RowHashes.together([new, older.first(1)]).kinds == 1
+
+
 def test_a_row_repeats_one_row_alone() -> None:
     rows = hashes([1, 1, 2], [11, 11, 12])
     assert rows.repeat(KNOWN).tolist() == [True, False, True]
-    assert rows.repeat(RowHashes.together([KNOWN, hashes([1])])).all()
+    assert rows.repeat(RowHashes.together([KNOWN, hashes([1], [11])])).all()
 
 
 def test_a_part_has_what_the_whole_has() -> None:
     part = KNOWN.part([2, 0])
     assert (part.exact.tolist(), part.canonical.tolist()) == ([2**64 - 1, 1], [13, 11])
+    assert hashes([1, 2], [1, 2], [5, 6]).part([1]).placed.tolist() == [6]
     assert not len(hashes([1, 2]).part([1]).canonical)

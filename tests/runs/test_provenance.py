@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 from automl_admm.data import fingerprints
+from automl_admm.data.row_roles import columns_given
 from automl_admm.pipelines.predictions.measured import Table
-from automl_admm.runs.provenance import fingerprint
+from automl_admm.runs.provenance import fingerprint, row_hashes_of
 
 ROWS = 50
 NUMBERS = np.arange(ROWS)
@@ -48,3 +49,17 @@ def test_a_cell_of_the_last_part_counts(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(fingerprints, "PART_ROWS", 12)
     frame.loc[ROWS - 1, "a"] = -1
     assert fingerprint(Table(frame, NUMBERS)) != before
+
+
+def hashes_of(x: int, seen: int, y: int, group: int, weight: int) -> tuple[int, int, int]:
+    roles = columns_given([y], [weight], [group], None).read()
+    apart = pd.DataFrame({"seen": [seen]})
+    table = Table(pd.DataFrame({"x": [x]}), np.array([y]), sensitive=apart, roles=roles)
+    found = row_hashes_of(table)
+    return int(found.exact[0]), int(found.canonical[0]), int(found.placed[0])
+
+
+def test_features_target_groups_and_weights_are_told_apart() -> None:
+    turned = [np.roll([1, 2, 3, 4, 5], by) for by in range(5)]
+    exact, canonical, placed = zip(*(hashes_of(*row) for row in turned), strict=True)
+    assert (len({*exact}), len({*canonical}), len({*placed})) == (1, 1, 5)

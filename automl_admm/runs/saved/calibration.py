@@ -55,9 +55,9 @@ def calibrate(
     origin, _ = find_origin(run, table, len(table.y), None)
     learned = count_learned(run, origin) or 0
     if learned > BY_CHANCE * len(table.y):
+        told = f"the model learned from {learned} of these {len(table.y)} rows{origin.or_alike}"
         raise DataError(
-            f"{data}: the model learned from {learned} of these {len(table.y)} rows, "
-            "and intervals by them would be too narrow.",
+            f"{data}: {told}, and intervals by them would be too narrow.",
             hint="Give labelled rows that were not in the table of the run.",
         )
     with rows_for_the_model():

@@ -224,14 +224,15 @@ def _read_hashes(path: Path) -> RowHashes | None:
         content = read_file(path)
         file = io.BytesIO(content)
         exact = _load(file)
-        canonical = _load(file) if file.tell() < len(content) else NONE  # earlier versions: none
+        # Files of earlier versions end before.
+        canonical, placed = (_load(file) if file.tell() < len(content) else NONE for _ in range(2))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, EOFError) as problem:
         raise _unreadable(path, str(problem)) from problem
-    if len(canonical) not in (0, len(exact)):
-        raise _unreadable(path, "its two hashes are of different rows")
-    return RowHashes(exact, canonical)
+    if any(len(more) not in (0, len(exact)) for more in (canonical, placed)):
+        raise _unreadable(path, "its hashes are of different rows")
+    return RowHashes(exact, canonical, placed)
 
 
 def _load(file: io.BytesIO) -> Hashes:

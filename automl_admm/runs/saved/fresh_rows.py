@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -15,6 +15,7 @@ from automl_admm.core.errors import DataError
 from automl_admm.core.evidence import Rate, Timing
 from automl_admm.data.conforming import Place
 from automl_admm.data.independent_rows import independent_rows, largest_total
+from automl_admm.data.row_hashes import OR_ALIKE, RowHashes
 from automl_admm.execution.threads import threads_each
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.provenance import row_hashes_of, tell_other_machine
@@ -32,8 +33,10 @@ class OnFreshRows:
 
     Timings and measurements of a fit say nothing about rows: they are in `timed`, in sentences, and
     decide nothing. `known` of the `rows` are equal to rows of the run, value for value; None if the
-    run kept no hashes of its rows. `machine` says how this one differs from that of the run's
-    timings. `tested` of them were drawn to be independent; None: all are.
+    run kept no hashes of its rows. They may be alike alone, with the same cells in other columns,
+    where an earlier version wrote the hashes: then they `are_alike`. `machine` says how this one
+    differs from that of the run's timings. `tested` of them were drawn to be independent; None: all
+    are.
     """
 
     findings: tuple[Finding, ...]
@@ -43,6 +46,7 @@ class OnFreshRows:
     known: int | None
     tested: int | None = None
     machine: tuple[str, ...] = ()
+    are_alike: bool = False
 
     @property
     def is_certified(self) -> bool:
@@ -59,7 +63,8 @@ def test_on_fresh_rows(folder: RunFolder, frame: Any, data: str, place: Place) -
     table = run.table(run.counted(frame.reset_index(drop=True)))
     if not len(table.y):
         raise DataError(f"{data} has no rows.")
-    known = _count_known(run, table)
+    hashes = run.hashes()
+    known = None if hashes is None else _count_known(run, hashes, table)
     largest = max(run.largest_total(), largest_total(table.roles))
     tested = independent_rows(table.roles, largest, int(run.settings["seed"]))
     constraints = run.constraints(table)
@@ -79,27 +84,33 @@ def test_on_fresh_rows(folder: RunFolder, frame: Any, data: str, place: Place) -
     timed = (*judge_calls(constraints, seen, look), *apart)
     drawn = None if tested is None else len(tested)
     other = tell_other_machine(run.aside.machine)
-    return OnFreshRows(findings, timed, run.risk, len(table.y), known, drawn, other)
+    are_alike = hashes is not None and not hashes.tell_columns
+    return OnFreshRows(findings, timed, run.risk, len(table.y), known, drawn, other, are_alike)
 
 
-def _count_known(run: CertifiedRun, table: Table) -> int | None:
+def _count_known(run: CertifiedRun, hashes: RowHashes, table: Table) -> int:
     """Count rows equal to some of the run's; raise if chance does not explain so many.
 
     Rows of few columns repeat each other. The rows set aside tell the frequency, because they equal
     rows of the search by chance alone.
     """
-    hashes = run.hashes()
-    if hashes is None:
-        return None
     aside = np.zeros(len(hashes), dtype=bool)
     aside[list(run.aside.places)] = True
     by_chance = int(hashes.part(aside).are_in(hashes.part(~aside)).sum())
     bounds = exact_bounds(Rate(by_chance, int(aside.sum())), DOUBT)
     found = int(row_hashes_of(table).are_in(hashes).sum())
     if bounds is not None and found > max(bounds.upper * len(table.y), 1):
-        raise DataError(
-            f"{found} of the {len(table.y)} rows of {run.data} are rows of the run: they are not "
-            "fresh.",
-            hint="Leave them out, or verify the run on its own data without --fresh.",
-        )
+        _refuse(found, len(table.y), run.data, are_alike=not hashes.tell_columns)
     return found
+
+
+def _refuse(found: int, rows: int, data: str, *, are_alike: bool) -> NoReturn:
+    told = "are rows of the run: they are not fresh."
+    hint = "Leave them out, or verify the run on its own data without --fresh."
+    if are_alike:
+        told = f"are rows of the run{OR_ALIKE}."
+        hint = (
+            "Leave out rows of the run. The version that wrote it kept nothing to tell the others "
+            "from them: fit again if you have no rows but these."
+        )
+    raise DataError(f"{found} of the {rows} rows of {data} {told}", hint=hint)

@@ -46,7 +46,12 @@ from automl_admm.runs.saved.row_origin import (
     find_origin,
     warn_of,
 )
-from automl_admm.runs.saved.rows_again import are_again, hash_of_order, share_of_twins
+from automl_admm.runs.saved.rows_again import (
+    are_again,
+    count_again,
+    hash_of_order,
+    twins_by_kinds,
+)
 from automl_admm.runs.saved.watched_columns import columns_of_model, shifts_from
 from automl_admm.store.file_schemas import LARGEST_TOTAL
 from automl_admm.store.run_folder import RunFolder, write_json
@@ -167,11 +172,11 @@ class _Watched:
         found = Monitored(
             look=self.number,
             rows=len(frame),
-            pooled_rows=len(before) + len(hashes),
+            pooled_rows=sum(map(len, before)) + len(hashes),
             limits=judged,
             shifts=shifts,
             shifted=tuple(alarms(shifts, risk_at(self.number, self.risk))),
-            repeated=int(hashes.repeat(before).sum()),
+            repeated=count_again(hashes, before),
             learned=learned,
             doubt=doubt,
             is_labelled=is_labelled,
@@ -208,12 +213,12 @@ class _Watched:
             )
         return learned, warn_of(origin)
 
-    def _before(self) -> RowHashes:
-        return RowHashes.together([look.hashes for look in self.same])
+    def _before(self) -> list[RowHashes]:
+        return [look.hashes for look in self.same]
 
     def _refuse_again(self, hashes: RowHashes) -> None:
         """Raise if these have all rows of a look, or a look all of these, by more than chance."""
-        twins = share_of_twins([self._before(), hashes])
+        twins = twins_by_kinds(hashes, self._before())
         for look in self.same:
             if are_again(hashes, look.hashes, look.order, twins):
                 raise DataError(
@@ -284,8 +289,10 @@ class _Watched:
             ),
             LARGEST_TOTAL: seen.largest,
             "row_hashes": np.sort(hashes.exact).tolist(),
-            "order_sha256": hash_of_order(hashes),
+            "order_sha256": hash_of_order(hashes.first(2)),  # as earlier versions read it
             "canonical_hashes": np.sort(hashes.canonical).tolist(),
+            "placed_order_sha256": hash_of_order(hashes),
+            "placed_hashes": np.sort(hashes.placed).tolist(),
         }
         path = self._folder() / f"look-{found.look:04d}.json"
         partial = path.with_name(f".{path.name}.{os.getpid()}")
@@ -328,7 +335,8 @@ def _looks(folder: RunFolder) -> Iterator[_Look]:
             names = list(content["evidence"])
             seen = decode_evidence(json.dumps(list(content["evidence"].values())).encode())
             number, hashes = int(content["result"]["look"]), _hashes(content)
-            evidence, order = dict(zip(names, seen, strict=True)), content.get("order_sha256")
+            evidence = dict(zip(names, seen, strict=True))
+            order = content.get("placed_order_sha256", content.get("order_sha256"))
             largest = content.get(LARGEST_TOTAL)
             drawn_by = None if largest is None else float(largest)
             yield _Look(number, content["model_sha256"], hashes, evidence, order, drawn_by)
@@ -337,12 +345,17 @@ def _looks(folder: RunFolder) -> Iterator[_Look]:
 
 
 def _hashes(content: Mapping[str, Any]) -> RowHashes:
-    """Return the hashes of the rows of a look; those of earlier versions have no canonical ones."""
+    """Return the hashes of the rows of a look; those of earlier versions have fewer."""
     exact = np.array(content["row_hashes"], dtype=np.uint64)
-    canonical = np.array(content.get("canonical_hashes", ()), dtype=np.uint64)
-    if exact.ndim != 1 or canonical.shape not in ((0,), exact.shape):
-        raise ValueError("its two hashes are of different rows")
-    return RowHashes(exact, canonical)
+    canonical, placed = (
+        np.array(content.get(name, ()), dtype=np.uint64)
+        for name in ("canonical_hashes", "placed_hashes")
+    )
+    if exact.ndim != 1 or any(
+        more.shape not in ((0,), exact.shape) for more in (canonical, placed)
+    ):
+        raise ValueError("its hashes are of different rows")
+    return RowHashes(exact, canonical, placed)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from automl_admm.constraints.fitted_groups import strata_of
 from automl_admm.core.errors import DataError, StoreError
 from automl_admm.data.reading.streams import is_stream, title_of
+from automl_admm.data.row_hashes import OR_ALIKE, RowHashes
 from automl_admm.data.row_portions import read_portion
 from automl_admm.data.splits import hold_out
 from automl_admm.pipelines.predictions.measured import Table
@@ -30,7 +31,8 @@ class Origin:
     learned from, all (both, in another order, so that they cannot be told apart), or other. Rows
     that `is_shuffled` are those of the run in another order. Of the `given` rows so many were
     measured. `known` of them equal rows that the model learned from; None if the run kept no hashes
-    of its rows. `doubt` is a sentence.
+    of its rows. They may be alike alone, with the same cells in other columns, where an earlier
+    version wrote the hashes: then they `are_alike`. `doubt` is a sentence.
     """
 
     file: str
@@ -42,6 +44,12 @@ class Origin:
     known: int | None
     doubt: str | None
     is_shuffled: bool = False
+    are_alike: bool = False
+
+    @property
+    def or_alike(self) -> str:
+        """The end of a sentence about known rows."""
+        return OR_ALIKE if self.are_alike else ""
 
 
 def hash_of(source: Path) -> str | None:
@@ -61,7 +69,8 @@ def find_origin(
     found = shuffled or found
     measured = len(whole.y) if places is None else len(places)
     rows = whole if places is None else whole.part(places)
-    known = None if found in (HELD_OUT, OF_THE_FILE) else _known(run, whole)
+    learned = None if found in (HELD_OUT, OF_THE_FILE) else _learned(run)
+    known = None if learned is None else int(row_hashes_of(whole).are_in(learned).sum())
     origin = Origin(
         file=run.data if source is None else title_of(source),
         sha256=None if source is None else hash_of(source),
@@ -72,6 +81,7 @@ def find_origin(
         known=known,
         doubt=_doubt(run, given, known) if found == OTHER else None,
         is_shuffled=shuffled is not None,
+        are_alike=learned is not None and not learned.tell_columns,
     )
     return origin, places
 
@@ -147,15 +157,15 @@ def _aside(run: CertifiedRun) -> RowsAside | None:
         return None
 
 
-def _known(run: CertifiedRun, table: Table) -> int | None:
-    """Count the rows that equal some that the model learned from."""
+def _learned(run: CertifiedRun) -> RowHashes | None:
+    """Return the hashes of the rows that the model learned from; None if the run kept none."""
     aside = _aside(run)
     if aside is None or not run.folder.row_hashes.exists():
         return None
     hashes = replace(run, aside=aside).hashes()
     learned = np.ones(aside.rows, dtype=bool)
     learned[list(aside.places)] = False
-    return None if hashes is None else int(row_hashes_of(table).are_in(hashes.part(learned)).sum())
+    return None if hashes is None else hashes.part(learned)
 
 
 def _doubt(run: CertifiedRun, given: int, known: int | None) -> str | None:
@@ -190,5 +200,6 @@ def warn_of(origin: Origin) -> str | None:
             "and the model learned from most of them: their numbers are too good."
         )
     if origin.known:
-        return f"{origin.known} of the labelled rows equal rows that the model learned from."
+        told = f"{origin.known} of the labelled rows equal rows that the model learned from"
+        return f"{told}{origin.or_alike}."
     return origin.doubt and f"Labelled rows of unknown origin: {origin.doubt}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -16,7 +16,27 @@ DOUBT = 0.01
 
 def hash_of_order(hashes: RowHashes) -> str:
     """Return the hash of rows in their order: so a file that grows is known by its beginning."""
-    return hashlib.sha256(hashes.canonical.tobytes()).hexdigest()
+    known = hashes.canonical if hashes.kinds == 1 else hashes.best
+    return hashlib.sha256(known.tobytes()).hexdigest()
+
+
+def count_again(rows: RowHashes, tables: Sequence[RowHashes]) -> int:
+    """Count the rows that equal those of earlier tables, each by the most hashes of both."""
+    count = 0
+    for kinds in range(rows.kinds, 0, -1):
+        known = [one for one in tables if min(one.kinds, rows.kinds) == kinds]
+        are_known = rows.repeat(RowHashes.together(known))
+        count, rows = count + int(are_known.sum()), rows.part(~are_known)
+    return count
+
+
+def twins_by_kinds(rows: RowHashes, tables: Sequence[RowHashes]) -> dict[int, float]:
+    """Return the chance of twins by the number of hashes that rows and a table are compared by."""
+    found, tables = {}, [one for one in tables if len(one) and len(rows)]
+    for kinds in {min(one.kinds, rows.kinds) for one in tables}:
+        known = [one.first(kinds) for one in tables if one.kinds >= kinds]
+        found[kinds] = share_of_twins([RowHashes.together(known), rows.first(kinds)])
+    return found
 
 
 def share_of_twins(tables: Sequence[RowHashes]) -> float:
@@ -25,19 +45,23 @@ def share_of_twins(tables: Sequence[RowHashes]) -> float:
     return float((counts[counts > 1].sum() + 1) / (counts.sum() + 2))
 
 
-def are_again(rows: RowHashes, look: RowHashes, order: str | None, twins: float) -> bool:
+def are_again(
+    rows: RowHashes, look: RowHashes, order: str | None, twins: Mapping[int, float]
+) -> bool:
     """Return True if one has all rows of the other, and chance does not explain it.
 
     `order` is the hash of the look's rows in their order, None if it is unknown, and `twins` the
-    chance of a row to equal another one.
+    chance of a row to equal another one, by the number of hashes that both have.
     """
+    kinds = min(rows.kinds, look.kinds)
+    rows, look = rows.first(kinds), look.first(kinds)
     if not len(rows) or not len(look):
         return False
     if order == hash_of_order(rows.part(slice(len(look)))) and _of_the_order(look) <= DOUBT:
         return True
     for few, many in ((rows, look), (look, rows)):
         if few.repeat(many).all():
-            chance = twins ** len(few)
+            chance = twins[kinds] ** len(few)
             return min(chance, _of_the_set(many) if len(few) == len(many) else 1.0) <= DOUBT
     return False
 
