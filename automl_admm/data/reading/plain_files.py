@@ -22,6 +22,7 @@ from automl_admm.core.errors import NO_ROOM, DataError
 from automl_admm.data.reading.encodings import HINT, Encoding, find_encoding
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.formats import CSV, binary_form, check_file, format_of
+from automl_admm.data.reading.line_ends import has_returns_alone, with_newlines
 from automl_admm.data.reading.streams import arriving, is_stream, title_of
 from automl_admm.data.reading.tidying import tidying_of
 from automl_admm.data.reading.unpacking import PACKED_SUFFIXES, packing_of, unpacked
@@ -152,6 +153,7 @@ def plain_copy(
             if binary_form(plain.path) is None:
                 plain = _in_utf8(plain, copies, options, is_late)
                 if format_of(plain.path) == CSV:
+                    plain = _with_newlines(plain, copies, is_late)
                     plain = _tidy(plain, copies, options, is_late)
         yield plain
 
@@ -248,6 +250,14 @@ def _in_utf8(plain: PlainFile, copies: _Copies, options: FileOptions, is_late: C
         is_whole=plain.is_whole and is_whole,
         found=(*plain.found, str(encoding)),
     )
+
+
+def _with_newlines(plain: PlainFile, copies: _Copies, is_late: Clock) -> PlainFile:
+    """Return a CSV file whose rows end with newlines; a copy, if some do not."""
+    if not has_returns_alone(plain.path, is_late):
+        return plain
+    path, is_whole = copies.write(f"{plain.path.name}.csv", with_newlines(plain.path), is_late)
+    return replace(plain, path=path, is_whole=plain.is_whole and is_whole)
 
 
 def _tidy(plain: PlainFile, copies: _Copies, options: FileOptions, is_late: Clock) -> PlainFile:

@@ -86,7 +86,14 @@ def read_file(
         return exact_records(json.loads(text)), lambda row: f"{path}, record {row + 1}"
     if "tidy" in more:
         text = more["tidy"](text)
-    return read_csv(path, text, columns, missing, manner)
+    return read_csv(path, with_newlines(text), columns, missing, manner)
+
+
+def with_newlines(text: str) -> str:
+    """Return text with newlines for the carriage returns that end rows: pandas misreads some."""
+    parts = text.split('"')  # every other one is within quotes
+    parts[::2] = [re.sub("\r(?!\n)", "\n", part) for part in parts[::2]]
+    return '"'.join(parts)
 
 
 def parquet_in(content: bytes, columns: Collection[str]) -> Any:

@@ -195,3 +195,11 @@ def test_a_script_of_an_arff_run_reads_arff(tmp_path: Path) -> None:
     path.write_text(path.read_text("utf-8").replace("?,2", "?,two"), "utf-8")
     with pytest.raises(DataError, match="line 8: 'two' in the numeric attribute 'n'"):
         read(path, csv=dict(manner.csv), more={"arff": read_arff})
+
+
+def test_a_carriage_return_alone_moves_no_cell(tmp_path: Path) -> None:
+    path = tmp_path / "mac.csv"
+    path.write_bytes(b'a,n,t,b\r1.5,1,"x\ry",True\r\r,3,z,False\r')
+    found = read(path)
+    assert found["t"].tolist() == ["x\ry", "z"]
+    assert found["n"].tolist() == [1, 3]

@@ -1,0 +1,63 @@
+"""Rows may end with a carriage return alone: no cell moves to another column by it."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from automl_admm.core.errors import DataError
+from automl_admm.data.reading import line_ends
+from automl_admm.data.reading.file_options import NO_OPTIONS
+from automl_admm.data.reading.line_ends import has_returns_alone, with_newlines
+from automl_admm.data.reading.plain_files import never_late
+from automl_admm.data.reading.tables import read_table
+
+ROWS = ["1.0,2.0", "", ",2.0", ",", "", "", '"a\rb",-2.0', ",7"]
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_bytes(text.encode())
+    return path
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\r\r\n"], ids=["old Mac", "Windows", "doubled"])
+def test_no_cell_moves_by_the_end_of_a_line(end: str, tmp_path: Path) -> None:
+    plain = written(tmp_path / "plain.csv", "\n".join(["a,b", *ROWS, ""]))
+    other = written(tmp_path / "other.csv", end.join(["a,b", *ROWS, ""]))
+    found = read_table(other)
+    pd.testing.assert_frame_equal(found, read_table(plain))
+    assert found["b"].tolist()[1] == 2.0
+    assert found["a"].tolist()[-2] == "a\rb"
+
+
+def test_every_short_table_is_the_same_with_each_end(tmp_path: Path) -> None:
+    for number, lines in enumerate(product(["", ",", ",2", "1,", "x,y", '"",'], repeat=3)):
+        text = "\n".join(["a,b", *lines, "3,4", ""])
+        first = read_table(written(tmp_path / f"n{number}.csv", text))
+        second = read_table(written(tmp_path / f"r{number}.csv", text.replace("\n", "\r")))
+        pd.testing.assert_frame_equal(first, second)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 1 << 20])
+def test_lines_keep_their_places(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(line_ends, "BLOCK", size)
+    path = written(tmp_path / "t.csv", '\ufeffa,b\r\r"x\r""\r\n",1\r\n\r,2\r')
+    assert has_returns_alone(path, never_late)
+    made = b"".join(with_newlines(path)).decode()
+    assert made == '\ufeffa,b\n\n"x\r""\r\n",1\r\n\n,2\n'
+
+
+def test_a_file_with_newlines_is_taken_as_it_stands(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.csv", 'a,b\r\n"x\ry",1\r\n\n')
+    assert not has_returns_alone(path, never_late)
+
+
+def test_a_mistake_has_its_line(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.csv", "a,b\r1,2\r\r3\r")
+    with pytest.raises(DataError, match=r"t\.csv, line 4: 1 field"):
+        read_table(path, options=NO_OPTIONS)
