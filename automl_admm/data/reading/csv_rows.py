@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from mmap import ACCESS_READ, mmap
@@ -28,6 +28,8 @@ from automl_admm.data.reading.feeding import is_code
 from automl_admm.data.reading.whole_numbers import with_whole_numbers, with_wide_numbers
 from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema
 
+# What a line of one column may hold and be left out by pandas.
+BLANKS = " \t\r\n"
 CODE_IN_FILE = re.compile(rb"(?:^|[,;|\"\s])0\d+(?=[,;|\"\s]|\Z)")
 
 
@@ -226,25 +228,50 @@ def _check_blank_lines(source: Path, dialect: Dialect) -> None:
 
     It may be a missing value or nothing at all; a wrong guess shifts all later predictions.
     """
-    with source.open(encoding="utf-8-sig", newline="") as text:
-        reader = dialect.reader(text)
-        next((fields for fields in reader if fields), None)  # the header
-        blank = None
-        for fields in reader:
-            if not fields:
-                blank = blank or reader.line_num
-            elif blank:
-                raise DataError(
-                    f"{source}, line {blank} is empty: a missing value, or no row at all?",
-                    hint='Write "" (two quotes) for a missing value, or delete the line.',
-                )
+    blank = None
+    for line, fields in _with_blank_lines(source, dialect):
+        if not fields:
+            blank = blank or line
+        elif blank:
+            raise DataError(
+                f"{source}, line {blank} is empty: a missing value, or no row at all?",
+                hint='Write "" (two quotes) for a missing value, or delete the line.',
+            )
+
+
+class _Lines:
+    """The lines of text, of which it keeps the `last` one."""
+
+    def __init__(self, text: Iterable[str]) -> None:
+        self._text, self.last = text, ""
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._text:
+            self.last = line
+            yield line
 
 
 def _lines(source: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows and the numbers of their lines."""
+    return ((line, fields) for line, fields in _with_blank_lines(source, dialect) if fields)
+
+
+def _with_blank_lines(source: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    """Yield the lines from the header on; a blank one has no fields.
+
+    In a table of one column that is one of blanks and tabs, too, which pandas leaves out. In a
+    wider table it has too few fields.
+    """
     with source.open(encoding="utf-8-sig", newline="") as text:
-        reader = dialect.reader(text)
+        lines, width = _Lines(text), 0
+        reader = dialect.reader(lines)
         try:
-            yield from ((reader.line_num, fields) for fields in reader if fields)
+            for fields in reader:
+                if len(fields) == width == 1 and not lines.last.strip(BLANKS):
+                    yield reader.line_num, []
+                elif fields or width:
+                    width = width or len(fields)
+                    yield reader.line_num, fields
         except UnicodeDecodeError as problem:
             raise DataError(
                 f"{source}, line {_first_foreign_line(source)}: this is no UTF-8 text.",

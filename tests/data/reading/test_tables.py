@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from automl_admm.core.errors import DataError
 from automl_admm.data.columns import check_columns
-from automl_admm.data.reading.csv_rows import check_header
+from automl_admm.data.reading.csv_rows import check_header, line_of
+from automl_admm.data.reading.dialects import COMMAS
 from automl_admm.data.reading.tables import read_table, split_target
 from automl_admm.data.sample_table import shipped_table
 from automl_admm.data.table_schema import schema_of
@@ -257,9 +258,16 @@ def test_codes_with_a_blank_behind_them_stay_what_they_are(tmp_path: Path) -> No
     assert read_table(path, keep_codes=True)["a"].tolist() == ["007 ", "7 "]
 
 
-def test_a_blank_line_between_the_rows_of_one_column_is_refused(write):
+@pytest.mark.parametrize("line", ["", "  ", "\t", " \t \r"], ids=["empty", "blanks", "tab", "both"])
+def test_a_blank_line_between_the_rows_of_one_column_is_refused(write, line):
     with pytest.raises(DataError, match="line 3 is empty: a missing value, or no row at all"):
-        read_table(write("a\n1\n\n2\n"))
+        read_table(write(f"a\n1\n{line}\n2\n"))
+
+
+def test_lines_of_blanks_below_one_column_are_no_rows_and_quoted_ones_are(write):
+    path = write('a\nx\n" "\n\xa0\n"\n  \n"\n\t\n  \n')
+    assert read_table(path)["a"].tolist() == ["x", " ", "\xa0", "\n  \n"]
+    assert line_of(path, COMMAS, 3) == f"{path}, line 7"
 
 
 def test_a_gap_in_quotes_and_blank_lines_around_the_rows_of_one_column_are_read(write):

@@ -179,15 +179,24 @@ def read_csv(
 
 def lines_of(path: Path, text: str, manner: dict[str, Any]) -> tuple[list[str], list[int]]:
     """Return the header, and the line of it and of each row; refuse a row of another length."""
+    raw = io.StringIO(text, newline="").readlines()
     reader = csv.reader(
-        io.StringIO(text, newline=""),
+        raw,
         delimiter=manner.get("sep", ","),
         skipinitialspace=True,
         strict=True,
     )
     header: list[str] = []
-    lines = []
+    lines, blank = [], 0
     for fields in reader:
+        if len(header) == 1 and not raw[reader.line_num - 1].strip(" \t\r\n"):
+            blank = blank or reader.line_num
+            continue
+        if blank:
+            raise DataError(
+                f"{path}, line {blank} is empty: a missing value, or no row at all? Write two "
+                "quotes for a missing value, or delete the line."
+            )
         header = header or fields
         if fields and len(fields) != len(header):
             found = say_count(len(fields), "field")

@@ -203,3 +203,13 @@ def test_a_carriage_return_alone_moves_no_cell(tmp_path: Path) -> None:
     found = read(path)
     assert found["t"].tolist() == ["x\ry", "z"]
     assert found["n"].tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("line", ["", " \t"], ids=["empty", "blanks"])
+def test_a_blank_line_between_the_rows_of_one_column_is_refused(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text(f'a\n1.5\n""\n{line}\n')
+    assert len(read(path, FRAME[["a"]])) == 2
+    path.write_text(f"a\n1.5\n{line}\n2.5\n")
+    with pytest.raises(DataError, match=r"one\.csv, line 3 is empty: a missing value, or no row"):
+        read(path, FRAME[["a"]])
