@@ -211,6 +211,9 @@ def test_rows_with_the_same_cells_in_other_columns_are_fresh(
     done = run("verify", older, new, "--fresh")
     assert "rows of the run, or have the cells of such rows in other columns" in done.err
     assert run("verify", older, own).code == 0
+    told = "rows that the model learned from, or have the cells of such rows in other columns"
+    assert told in run("evaluate", older, new).err
+    assert "learned from" not in run("evaluate", asked, new).err
 
 
 @pytest.mark.parametrize("is_older", [False, True], ids=["this version", "an earlier version"])

@@ -107,7 +107,7 @@ def _warnings(found: OnLabelledRows) -> Iterator[str]:
     """Yield the reasons to doubt the numbers."""
     if found.learned:
         told = f"{found.learned} of these {found.rows} rows are, or equal, rows that the model"
-        yield f"{told} learned from: the numbers here are too good for new rows"
+        yield f"{told} learned from{found.or_alike}: the numbers here are too good for new rows"
     yield from found.versions
     if found.mark is not None:
         yield found.mark
