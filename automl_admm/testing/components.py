@@ -15,7 +15,6 @@ from unittest import SkipTest
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from sklearn.utils.validation import has_fit_parameter
 
 from automl_admm.core.space import Value
@@ -28,7 +27,8 @@ from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.plugins.records import BuildContext, ComponentPlugin
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.finish.model_file import trusted_types
-from automl_admm.testing.component_forms import FormPromises, drawn_settings
+from automl_admm.testing.component_batches import BatchPromises, cells, transformed
+from automl_admm.testing.component_forms import drawn_settings
 from automl_admm.testing.silence import silence, silent_streams
 
 ROWS = 120
@@ -52,7 +52,7 @@ def _installed() -> Plugins:
     return load_plugins(quietly=True)
 
 
-class ComponentContract(FormPromises):
+class ComponentContract(BatchPromises):
     """The promises of a component: subclass it, and return your record in `make`.
 
     It must be installed, or registered, under its name. With `takes_raw` it also stands alone on a
@@ -186,7 +186,7 @@ class ComponentContract(FormPromises):
         first, again = (self.fitted(X, y, values) for _ in range(2))
         # A model behind a transformer may not mind what it draws: a tree takes any scale.
         if self.make().role != "estimator":
-            made, anew = (_cells(_transformed(model, X)) for model in (first, again))
+            made, anew = (cells(transformed(model, X)) for model in (first, again))
             assert made.equals(anew), f"two fits transform differently, with {dict(values)}"
         scores = [predict_scores(model, X) for model in (first, again)]
         assert np.array_equal(*scores), f"two fits predict differently, with {dict(values)}"
@@ -242,18 +242,3 @@ def _decided(model: Any, X: Any) -> tuple[Any, Any]:
         scores = np.column_stack([np.zeros(len(scores)), scores])
     first, second = np.sort(scores, axis=1)[:, :-3:-1].T
     return scores.argmax(axis=1), first - second > TIE
-
-
-def _transformed(model: Any, X: Any) -> Any:
-    """Return what the steps before the estimator make of rows.
-
-    A slice of the pipeline would ask if they are fitted, which one without a state cannot say.
-    """
-    for _, step in model.steps[:-1]:
-        X = step.transform(X)
-    return X
-
-
-def _cells(made: Any) -> pd.DataFrame:
-    """Return what a transformer gave as a frame: its `equals` takes gaps and texts."""
-    return pd.DataFrame(made.toarray() if sparse.issparse(made) else made)

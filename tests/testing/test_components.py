@@ -9,6 +9,7 @@ from typing import Any
 from unittest import SkipTest
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
@@ -16,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from automl_admm.plugin_api import ComponentPlugin, Growth, Parameter
 from automl_admm.plugins.loading import load_plugins
+from automl_admm.testing.component_batches import differing
 from automl_admm.testing.contracts import ComponentContract
 from automl_admm.testing.silence import silent_streams
 
@@ -381,6 +383,7 @@ def test_builtin_classifiers_name_sorted_labels_and_leave_rows_alone(name: str) 
     contract.name = name
     contract.test_classes_are_sorted_and_decisions_follow_the_scores()
     contract.test_rows_stay_as_they_are()
+    contract.test_each_row_has_an_answer_of_its_own()
 
 
 @pytest.mark.filterwarnings("ignore")  # libraries say that a small table is small
@@ -392,6 +395,9 @@ def test_builtin_transformers_keep_rows_and_are_true_to_their_tags(name: str) ->
     # Products of words are 400,000 columns at the largest degree, and nothing is drawn for them.
     if name != "polynomial_features":
         contract.test_the_same_seed_gives_the_same_model()
+        # Behind columns that add up to one another it makes large columns of their rounding.
+        if name != "fast_ica":
+            contract.test_each_row_has_an_answer_of_its_own()
     contract.test_rows_stay_as_they_are()
     for promise in (
         contract.test_gaps_are_taken_where_it_says_so,
@@ -399,3 +405,69 @@ def test_builtin_transformers_keep_rows_and_are_true_to_their_tags(name: str) ->
     ):
         with suppress(SkipTest):
             promise()
+
+
+class OfBatches(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Makes of rows what its name says, and keeps something of each batch."""
+
+    def __init__(self, way: str = "sound") -> None:
+        self.way = way
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        self.asked_, self.mean_ = 0, np.mean(np.asarray(X), axis=0)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        X = np.asarray(X, dtype=float)
+        self.asked_ += 1
+        if self.way == "mean of the batch":
+            return X - X.mean(axis=0)
+        if self.way == "ranks":
+            return X.argsort(axis=0).argsort(axis=0) / len(X)
+        if self.way == "neighbour":
+            return X + 0.001 * np.roll(X, 1, axis=0)
+        if self.way == "counts":
+            return X * (1 + 0.01 * self.asked_)
+        before, self.mean_ = self.mean_, X.mean(axis=0) if self.way == "keeps" else self.mean_
+        return X - before
+
+
+class Relative(Sound):
+    """Answers by the batch: its largest score is 1."""
+
+    def predict_proba(self, X: Any) -> Any:
+        ones = super().predict_proba(X)[:, 1]
+        ones = ones / max(ones.max(), 1e-9)
+        return np.column_stack([1 - ones, ones])
+
+
+def transforming(way: str) -> ComponentContract:
+    class Contract(ComponentContract):
+        draws = 1
+
+        def make(self) -> ComponentPlugin:
+            return ComponentPlugin(
+                name="mine", summary="s", role="transformer", factory=lambda v, c: OfBatches(way)
+            )
+
+    return Contract()
+
+
+@pytest.mark.parametrize("way", ["mean of the batch", "ranks", "neighbour", "counts", "keeps"])
+def test_a_transformer_that_answers_by_the_batch_is_found(way: str) -> None:
+    transforming("sound").test_each_row_has_an_answer_of_its_own()
+    with pytest.raises(AssertionError, match="rows have other answers, with"):
+        transforming(way).test_each_row_has_an_answer_of_its_own()
+
+
+def test_an_estimator_that_answers_by_the_batch_is_found() -> None:
+    contract_of(Sound).test_each_row_has_an_answer_of_its_own()
+    with pytest.raises(AssertionError, match=r"alone, row \d+: 1 of 1 rows have other answers"):
+        contract_of(Relative).test_each_row_has_an_answer_of_its_own()
+
+
+def test_a_text_that_becomes_another_one_is_found() -> None:
+    one = pd.DataFrame({"a": [1.0, np.nan], "b": ["x", None]})
+    assert differing(one, one.copy()) == 0
+    assert differing(one, one.assign(b=["x", "y"])) == 1
+    assert differing(one, one.assign(a=[1.1, 2.0])) == 2
