@@ -169,7 +169,11 @@ class ComponentContract(BatchPromises):
         equal = predict_scores(self.fitted(X, y, {}, np.ones(len(y))), X)
         np.testing.assert_allclose(equal, plain, rtol=1e-5)
         uneven = np.where(X["b"] > 0, 10.0, 0.1)
-        assert not np.allclose(predict_scores(self.fitted(X, y, {}, uneven), X), plain)
+        weighed = predict_scores(self.fitted(X, y, {}, uneven), X)
+        assert not np.allclose(weighed, plain), (
+            "weights of 10 and 0.1 change nothing of its scores: "
+            "`fit` takes `sample_weight`, and must heed it"
+        )
 
     def test_a_raw_table_is_taken(self) -> None:
         """Fit gaps, categories and text; predict new levels and empty texts."""

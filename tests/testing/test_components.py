@@ -471,3 +471,8 @@ def test_a_text_that_becomes_another_one_is_found() -> None:
     assert differing(one, one.copy()) == 0
     assert differing(one, one.assign(b=["x", "y"])) == 1
     assert differing(one, one.assign(a=[1.1, 2.0])) == 2
+
+
+def test_weights_that_change_nothing_are_told() -> None:
+    with pytest.raises(AssertionError, match="change nothing of its scores"):
+        contract_of(Careless).test_weights_count()
