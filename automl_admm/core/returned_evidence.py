@@ -62,13 +62,13 @@ def _demand_counts(evidence: Evidence, given: float) -> None:
         case Gap(parts) | Ratio(parts) | Largest(parts) | Smallest(parts) | Average(parts):
             for part in parts.values():
                 _demand_counts(part, given)
-    counted = _rows_of(evidence)
+    counted = rows_of(evidence)
     if counted > given:
         shown = say_value(int(counted)) if math.isfinite(counted) else counted
         raise ValueError(f"it counts {shown} rows where it was given {given:.0f}")
 
 
-def _rows_of(evidence: Evidence) -> float:
+def rows_of(evidence: Evidence) -> float:
     """Return the number of independent rows that a certificate would take it for."""
     match evidence:
         case Rate(trials=rows) | F1(rows=rows) | RankCorrelation(rows=rows):
@@ -84,9 +84,9 @@ def _rows_of(evidence: Evidence) -> float:
         case Ranking(positives, negatives):
             return len(positives) + len(negatives)
         case Average(parts, are_apart=True):  # no row counts in two of them
-            return sum(map(_rows_of, parts.values()))
+            return sum(map(rows_of, parts.values()))
         case Gap(parts) | Ratio(parts) | Largest(parts) | Smallest(parts) | Average(parts):
-            return max(map(_rows_of, parts.values()), default=0)
+            return max(map(rows_of, parts.values()), default=0)
     return 0
 
 

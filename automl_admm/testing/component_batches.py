@@ -1,4 +1,4 @@
-"""The promises of a component about the rows that it answers together."""
+"""The promises of a component about rows in one batch."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class BatchPromises(FormPromises):
         assert not again, f"asked again, {again} of {len(X)} rows have other answers, {setting}"
 
     def _answers(self, model: Any, X: Any) -> pd.DataFrame:
-        """Return what an estimator predicts, or what a transformer makes of rows."""
+        """Return the predictions of an estimator, or the columns of a transformer."""
         is_last = self.make().role == "estimator"
         return cells(predict_scores(model, X) if is_last else transformed(model, X))
 
 
 def transformed(model: Any, X: Any) -> Any:
-    """Return what the steps before the estimator make of rows.
+    """Return the rows as the estimator would see them.
 
     A slice of the pipeline would ask if they are fitted, which one without a state cannot say.
     """
@@ -56,7 +56,7 @@ def transformed(model: Any, X: Any) -> Any:
 
 
 def cells(made: Any) -> pd.DataFrame:
-    """Return what a component gave as a frame: its `equals` takes gaps and texts."""
+    """Return the answers of a component as a frame: its `equals` takes gaps and texts."""
     return pd.DataFrame(made.toarray() if sparse.issparse(made) else made)
 
 

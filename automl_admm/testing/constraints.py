@@ -3,42 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 from unittest import SkipTest
 
 import cloudpickle
 import numpy as np
-import pandas as pd
 
-from automl_admm.core.evidence import Evidence, Gap, Largest, Mean, Quantile, Ratio, Timing
 from automl_admm.core.limits import DeclaredRange
-from automl_admm.core.read_only import read_only
 from automl_admm.core.returned_evidence import as_evidence
-from automl_admm.core.structure.pipeline_space import Step
-from automl_admm.data.spreads import spreads_of
-from automl_admm.pipelines.build import build_pipeline, predict_scores
-from automl_admm.plugins.configured import configure
-from automl_admm.plugins.evaluated_pipeline import ARRAYS, EvaluatedPipeline
-from automl_admm.plugins.loading import load_plugins
-from automl_admm.plugins.records import BuildContext, ConstraintPlugin, Masks
+from automl_admm.plugins.evaluated_pipeline import ARRAYS
+from automl_admm.testing.declared_limits import DeclaredPromises
+from automl_admm.testing.possible_evidence import demand_possible, named_parts
 from automl_admm.testing.silence import silence
 
-ROWS = 60
-STEPS = (Step("impute"), Step("decision_tree", (("max_depth", 3),)))
-NOISE = 0.8
-# What a user says of costs, for limits that are measured by it.
-SETTINGS = MappingProxyType({"cost": "fn=5,fp=1", "column_cost": {"a": 1.0, "b": 2.5}})
 # The size of a file differs by a few bytes from time to time.
 SAME = 0.01
+ORDERS = 4
 # What all limits of an evaluation share.
 SHOWN = (*ARRAYS, "sensitive")
 
 
-class ConstraintContract:
+class ConstraintContract(DeclaredPromises):
     """The promises of a constraint: subclass it, and return your record in `make`.
 
     The rows have two classes, and a sensitive column of two groups. Override `rows` for a
@@ -46,64 +33,6 @@ class ConstraintContract:
     held to its promises with the `number`, one with options with these `options`, and one measured
     by a setting with costs of decisions or of columns. The pipeline has these `steps`.
     """
-
-    groups: ClassVar[tuple[str, ...]] = ("f", "m")
-    number: ClassVar[float] = 2.0
-    options: ClassVar[Mapping[str, Any]] = MappingProxyType({})
-    steps: tuple[Step, ...] = STEPS
-
-    def make(self) -> ConstraintPlugin:
-        """Return the record."""
-        raise NotImplementedError
-
-    def rows(self) -> EvaluatedPipeline:
-        """Return a fitted pipeline with unseen rows, 60 of them."""
-        rows = _evaluated(self.steps)
-        # Arrays refuse writing. A frame changed by one promise would hide the change from the next.
-        return replace(rows, X=rows.X.copy(), sensitive=rows.sensitive.copy())
-
-    def _record(self) -> ConstraintPlugin:
-        made = configure(self.make(), self.options)
-        if made.by_setting is not None:
-            return made.by_setting(SETTINGS[made.setting])
-        return made if made.numbered is None else made.numbered(self.number)
-
-    def measured(self, evaluated: EvaluatedPipeline) -> Evidence:
-        """Measure these rows, by group or with a column if the constraint asks for that."""
-        record, rows = self._record(), len(evaluated.y)
-        if record.grouped is not None:
-            return as_evidence(record.grouped(evaluated, self.masks(evaluated)), rows)
-        if record.columned is not None:
-            return as_evidence(record.columned(evaluated, self.numbers(evaluated)), rows)
-        if record.changing is not None:
-            return as_evidence(record.changing(evaluated, self.column(evaluated)), rows)
-        assert record.function is not None
-        return as_evidence(record.function(evaluated), rows)
-
-    def masks(self, evaluated: EvaluatedPipeline) -> Masks:
-        """Return the rows of each group."""
-        column = evaluated.sensitive.iloc[:, 0].to_numpy()
-        return MappingProxyType({name: read_only(column == name) for name in self.groups})
-
-    def numbers(self, evaluated: EvaluatedPipeline) -> Any:
-        """Return the column of numbers that a `columned` constraint compares with the scores."""
-        return read_only(evaluated.X.iloc[:, 0].to_numpy(dtype=float))
-
-    def column(self, evaluated: EvaluatedPipeline) -> Any:
-        """Return the label of the column that a `changing` constraint changes."""
-        return evaluated.X.columns[0]
-
-    def answers(self) -> Iterable[EvaluatedPipeline]:
-        """Yield the rows as the pipeline answers, all right, all wrong, and at random.
-
-        Other answers than the pipeline's own are for a statistical constraint alone.
-        """
-        rows = self.rows()
-        yield rows
-        if self._record().kind == "statistical":
-            drawn = np.random.default_rng(1).random(len(rows.y)).round()
-            for decided in (rows.y, 1 - rows.y, drawn.astype(rows.y.dtype)):
-                yield _answering(rows, decided)
 
     def test_its_value_is_a_number_in_its_range(self) -> None:
         """Give a finite number from `lowest` to `highest`, in their unit, for any answers."""
@@ -120,8 +49,8 @@ class ConstraintContract:
     def test_its_evidence_is_consistent(self) -> None:
         """Give evidence whose parts are possible: no more events than trials, values in bounds."""
         for rows in self.answers():
-            for part in _parts(self.measured(rows)):
-                _check_evidence(part)
+            for _, part in named_parts(self.measured(rows)):
+                demand_possible(part, may_time=self._record().kind != "statistical")
 
     def test_the_same_rows_give_the_same_value(self) -> None:
         """Measure twice the same, in any order of the rows; a cost may differ from call to call."""
@@ -129,17 +58,21 @@ class ConstraintContract:
         rows = self.rows()
         value, again = (self.measured(rows).value for _ in range(2))
         assert math.isclose(again, value, rel_tol=SAME), f"{value:g}, and then {again:g}"
-        turned = self.measured(rows.part(np.arange(len(rows.y))[::-1])).value
-        assert math.isclose(turned, value, rel_tol=SAME), f"{turned:g} in another order"
+        for places in _orders(len(rows.y)):
+            turned = self.measured(rows.part(places)).value
+            assert math.isclose(turned, value, rel_tol=SAME), f"{turned:g} in another order"
 
     def test_a_fact_is_equal_on_any_rows(self) -> None:
-        """Measure the same on half of the rows, for it is called `checked`."""
+        """Measure the same on some of the rows, for it is called `checked`."""
         if self._record().kind != "checked":
             raise SkipTest("it is no fact but a measurement")
         rows = self.rows()
-        half = rows.part(np.arange(len(rows.y)) % 2 == 0)
-        whole, part = self.measured(rows).value, self.measured(half).value
-        assert math.isclose(part, whole, rel_tol=SAME), f"{whole:g}, and {part:g} on half of them"
+        whole, is_large = self.measured(rows).value, rows.y > np.mean(rows.y)
+        for mask in (np.arange(len(rows.y)) % 2 == 0, is_large, ~is_large):
+            part, some = self.measured(rows.part(mask)).value, int(mask.sum())
+            assert math.isclose(part, whole, rel_tol=SAME), (
+                f"{whole:g}, and {part:g} on {some} of the {len(mask)} rows"
+            )
 
     def test_rows_stay_as_they_are(self) -> None:
         """Change nothing of what it is shown: other limits see the same rows."""
@@ -183,15 +116,9 @@ class ConstraintContract:
 
     def test_it_measures_in_another_process(self) -> None:
         """Survive the way to a worker: it is pickled by cloudpickle."""
-        record, rows = self._record(), self.rows()
-        measure = record.function or record.grouped or record.columned or record.changing
-        sent = cloudpickle.loads(cloudpickle.dumps(measure))
-        more: tuple[Any, ...] = () if record.grouped is None else (self.masks(rows),)
-        if record.columned is not None:
-            more = (self.numbers(rows),)
-        if record.changing is not None:
-            more = (self.column(rows),)
-        assert math.isfinite(as_evidence(sent(rows, *more)).value)
+        rows = self.rows()
+        sent = cloudpickle.loads(cloudpickle.dumps(self._function()))
+        assert math.isfinite(as_evidence(sent(rows, *self.given_with(rows))).value)
 
     def test_it_is_silent(self) -> None:
         """Print nothing, log nothing and leave no file."""
@@ -204,44 +131,8 @@ class ConstraintContract:
             raise SkipTest("it is a cost, and may differ from call to call")
 
 
-@cache
-def _evaluated(steps: tuple[Step, ...]) -> EvaluatedPipeline:
-    """Fit the pipeline on some rows, and return it with others."""
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(2 * ROWS, 3)), columns=["a", "b", "c"])
-    y = (X["a"] + rng.normal(size=len(X)) * NOISE > 0).to_numpy().astype(int)
-    context = BuildContext("classification", ("a", "b", "c"), classes=2)
-    components = load_plugins(quietly=True).components["classification"]
-    model = build_pipeline(steps, components, context, 0).fit(X[:ROWS], y[:ROWS])
-    unseen = X[ROWS:].reset_index(drop=True)
-    groups = pd.DataFrame({"sex": rng.choice(["f", "m"], ROWS)})
-    scores, decided = predict_scores(model, unseen), model.predict(unseen)
-    costs = {"sensitive": groups, "peak_mb": 100.0, "spreads": spreads_of(X[:ROWS])}
-    return EvaluatedPipeline(model, unseen, y[ROWS:], scores, 0.5, 0.01, decided, **costs)
-
-
-def _answering(rows: EvaluatedPipeline, decided: Any) -> EvaluatedPipeline:
-    sure = np.where(decided[:, None] == np.arange(2), 0.9, 0.1)
-    predictions = sure if rows.predictions.ndim == 2 else sure[:, -1]
-    return replace(rows, decisions=decided, predictions=predictions)
-
-
-def _parts(evidence: Evidence) -> Iterable[Evidence]:
-    """Yield a record and all records in it."""
-    yield evidence
-    inner = getattr(evidence, "groups", None) or getattr(evidence, "parts", None)
-    if isinstance(evidence, Gap | Ratio | Largest) or inner:
-        for part in (inner or {}).values():
-            yield from _parts(part)
-
-
-def _check_evidence(evidence: Evidence) -> None:
-    match evidence:
-        case Mean(values, lowest, highest):
-            inside = (values >= lowest) & (values <= highest)
-            assert np.all(inside), f"a value of the mean is outside of {lowest:g} to {highest:g}"
-        case Quantile(values, quantile):
-            assert 0 < quantile < 1, f"its quantile is {quantile:g}"
-        case Timing(values, quantile):
-            assert 0 < quantile < 1, f"its quantile is {quantile:g}"
-            assert np.all(values >= 0), "a time is below 0"
+def _orders(rows: int) -> Iterator[Any]:
+    """Yield the places of all rows, the last first and then in any order."""
+    yield np.arange(rows)[::-1]
+    for seed in range(ORDERS):
+        yield np.random.default_rng(seed).permutation(rows)
