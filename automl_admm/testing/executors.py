@@ -22,8 +22,9 @@ class ExecutorContract(ExecutorDriver):
     """The promises of an executor to a run, which the suite plays.
 
     Return your executor in `make`; its workers must be on this machine, because the tests look at
-    processes. One is started for most of the tests. An executor with `runs_here` is let off the
-    promises that need a process for each task.
+    processes. One is started for most of the tests, and called from one thread, not that of `make`.
+    An executor with `runs_here` is called as it is, and let off the promises that need a process
+    for each task.
     """
 
     def test_a_result_comes_back(self) -> None:
@@ -190,7 +191,7 @@ class ExecutorContract(ExecutorDriver):
         assert "cannot be sent" in said, "it took a work that cannot be pickled"
 
     def test_closing_kills_and_leaves_nothing(self) -> None:
-        """`close` kills running tasks and removes all files; a second one does no harm."""
+        """`close` ends all processes and removes all files; a second one does no harm."""
         folder = self.fresh_folder()
         executor = self.started.get()
         if getattr(executor, "runs_here", False):
@@ -200,6 +201,7 @@ class ExecutorContract(ExecutorDriver):
         pid, parent = self.hang(executor, 1, folder / "mark", self.patience)
         self.started.close()
         self.until(lambda: is_dead(pid) and is_dead(parent))
+        self.until(lambda: not self.started.left(), lambda: f"it left {self.started.left()}")
         executor.close()
         assert {one.status for one in executor.wait(0.0)} <= {Status.CANCELLED}
         assert [path.name for path in self.started.scratch.iterdir() if path.name != "task-3"] == []

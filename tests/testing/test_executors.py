@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -80,3 +82,49 @@ def test_an_executor_without_a_fault_is_let_through(tmp_path: Path) -> None:
     for keeps in PROMISES.values():
         keeps(contract_of(executor, tmp_path))
     executor.close()
+
+
+class Extended(LocalExecutor):
+    """An executor with something more in its constructor, used at each call."""
+
+    def __init__(self, fault: str, work: Any, setting: ExecutorSetting) -> None:
+        super().__init__(work, setting)
+        self.memory = sqlite3.connect(":memory:") if fault == "thread" else None
+        if fault == "process":
+            LEFT.append(subprocess.Popen(["sleep", "100"]))
+
+    def submit(self, task: Task) -> None:
+        if self.memory is not None:
+            self.memory.execute("select 1")
+        super().submit(task)
+
+
+LEFT: list[Any] = []
+
+
+def extended(fault: str, patience: float) -> type[ExecutorContract]:
+    class Contract(ExecutorContract):
+        def make(self, work: Any, setting: ExecutorSetting) -> LocalExecutor:
+            return Extended(fault, work, setting)
+
+    Contract.patience = patience
+    return Contract
+
+
+def test_an_executor_that_is_bound_to_the_thread_of_its_constructor_is_found() -> None:
+    contract = extended("thread", 30.0)
+    contract.setup_class()
+    with pytest.raises(sqlite3.ProgrammingError, match="created in a thread"):
+        contract().test_a_result_comes_back()
+    contract.teardown_class()
+
+
+def test_an_executor_that_leaves_a_process_is_found() -> None:
+    contract = extended("process", 5.0)
+    contract.setup_class()
+    with pytest.raises(AssertionError, match=r"it left \['sleep"):
+        contract().test_closing_kills_and_leaves_nothing()
+    contract.teardown_class()
+    for process in LEFT:
+        process.kill()
+        process.wait()
