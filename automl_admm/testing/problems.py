@@ -91,8 +91,11 @@ WEIGHTS = {"standard": 0.1, "robust": 0.3, "quantile": 0.4, "none": 0.5, "line":
 
 
 def points_of(proposals: Iterable[PointT | AtFidelity[PointT]]) -> list[PointT]:
-    """Return the points of proposals of any fidelity."""
-    return [unwrap(proposal)[0] for proposal in proposals]
+    """Return the points of proposals, all of a whole evaluation: no less was allowed."""
+    found = [unwrap(proposal) for proposal in proposals]
+    for _, fidelity in found:
+        assert fidelity == 1.0, f"it asked for a fidelity of {fidelity:g} where 1 is the lowest"
+    return [point for point, _ in found]
 
 
 def box_problem(

@@ -18,6 +18,7 @@ from automl_admm.builtin.z.exhaustive import ExhaustiveSelections
 from automl_admm.builtin.z.random_selections import UniformSelections
 from automl_admm.core.space import Selection
 from automl_admm.core.structure.axis_tree import AxisTree
+from automl_admm.core.subproblems import AtFidelity
 from automl_admm.testing.contracts import ThetaSolverContract, ZSolverContract
 from automl_admm.testing.problems import (
     LIMITS,
@@ -270,6 +271,31 @@ class LiteralZ(UniformSelections):
 def test_a_broken_promise_of_a_z_solver_is_found(solver: Callable[[], Any], broken: str) -> None:
     with pytest.raises((AssertionError, ValueError, ZeroDivisionError)):
         getattr(suite(ZSolverContract, solver), broken)()
+
+
+class HalfTheta(RandomTheta):
+    def ask(self, count: int, pending: Sequence[Any]) -> list[Any]:
+        return [AtFidelity(point, 0.5) for point in super().ask(count, pending)]
+
+
+class HalfZ(UniformSelections):
+    def ask(self, count: int, pending: Sequence[Any]) -> list[Any]:
+        return [AtFidelity(point, 0.5) for point in super().ask(count, pending)]
+
+
+@pytest.mark.parametrize(
+    ("contract", "solver", "broken"),
+    [
+        (ZSolverContract, HalfZ, "test_proposals_are_complete_selections"),
+        (ThetaSolverContract, HalfTheta, "test_stays_inside"),
+    ],
+)
+def test_a_part_of_an_evaluation_where_only_whole_ones_are_allowed_is_found(
+    contract: type, solver: Callable[[], Any], broken: str
+) -> None:
+    suite(contract, solver).test_fidelity_where_it_is_allowed()
+    with pytest.raises(AssertionError, match=r"a fidelity of 0\.5 where 1 is the lowest"):
+        getattr(suite(contract, solver), broken)()
 
 
 def test_what_repeats_nothing_need_not_repeat_after_a_long_history() -> None:
