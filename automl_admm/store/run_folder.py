@@ -17,6 +17,8 @@ from automl_admm.store.json_content import read_content
 
 # The copy of the data and the files of evaluations that go on.
 SCRATCH = ".scratch-"
+# The store is there before `run.json`: a database with files beside it, its copy, and its lock.
+OF_STORE = (STORE_MANIFEST, f".{STORE_MANIFEST}", "store.lock", "store.sqlite", "store.bak")
 TOGETHER = "Restore the files of the run: they belong together."
 
 
@@ -141,6 +143,9 @@ class RunFolder:
             told = f"the run in '{self.path}' has not ended, and has no model yet."
             return StoreError(told, hint=way)
         hint = "Name the folder that `automl-admm fit` printed."
+        if path == self.settings and never_began(self.path):
+            told = f"the run in '{self.path}' was cut off before it began."
+            return StoreError(told, hint="Delete the folder, and start the run again.")
         if path == self.settings and self._has_telling_model():
             hint = "A model alone is for predict, evaluate, monitor and verify: name its run."
         if path == self.settings and self.study.exists():
@@ -194,10 +199,26 @@ def refuse_full(path: Path, written: Path | None = None) -> None:
         taken = path.is_dir() and any(path.iterdir())
     except OSError as problem:
         raise _not_made(name, problem) from problem
+    if taken and never_began(path):
+        raise ConfigurationError(
+            f"the run folder '{name}' is that of a run which was cut off before it began.",
+            hint=Remedy("Nothing is in it: delete it, or give a new {work_dir}."),
+        )
     if taken:
         raise ConfigurationError(
             f"the run folder '{name}' is not empty.", hint=Remedy("Give a new {work_dir}.")
         )
+
+
+def never_began(path: Path) -> bool:
+    """Return True if there is nothing but an empty store: the run was cut off, or begins now."""
+    try:
+        if any(not one.name.startswith(OF_STORE) for one in path.iterdir()):
+            return False
+        manifest = read_content(path / STORE_MANIFEST, SCHEMAS[STORE_MANIFEST])
+    except (OSError, StoreError):
+        return False
+    return bool(manifest.get("rows") == 0 and not manifest.get("is_open"))
 
 
 def _not_made(name: Path, problem: OSError) -> ConfigurationError:

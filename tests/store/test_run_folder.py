@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from automl_admm.core.errors import DiskFullError, StoreError
+from automl_admm.core.errors import ConfigurationError, DiskFullError, StoreError
 from automl_admm.store.output_files import write_output
-from automl_admm.store.run_folder import RunFolder, write_json
+from automl_admm.store.run_folder import RunFolder, create_folder, write_json
+from automl_admm.store.sqlite.log import SqliteStore
 
 
 def test_a_link_stays_a_link_and_its_file_is_written(tmp_path: Path) -> None:
@@ -63,3 +64,26 @@ def test_a_run_without_a_model_yet_is_told_from_a_folder_that_is_none(tmp_path: 
     write_json(folder.settings, {**settings, "state": "done"})
     with pytest.raises(StoreError, match=r"holds no model\.json"):
         folder.read(folder.model_manifest)
+
+
+def test_a_folder_of_a_run_that_never_began_says_what_to_do(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.path.mkdir()
+    SqliteStore(folder.store, create=True).close()
+    assert folder.store_manifest.exists()
+    with pytest.raises(ConfigurationError, match=r"before it began\. Nothing is in it"):
+        create_folder(folder.path)
+    with pytest.raises(StoreError, match=r"before it began\. Delete the folder"):
+        folder.read(folder.settings)
+    (folder.path / "mine").write_text("x")
+    with pytest.raises(ConfigurationError, match="is not empty"):
+        create_folder(folder.path)
+
+
+def test_a_store_with_evaluations_alone_is_not_called_one_that_never_began(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    SqliteStore(folder.store, create=True).close()
+    said = json.loads(folder.store_manifest.read_text()) | {"rows": 3}
+    folder.store_manifest.write_text(json.dumps(said))
+    with pytest.raises(ConfigurationError, match="is not empty"):
+        create_folder(folder.path)
