@@ -59,6 +59,7 @@ class CompiledGrammar:
     name: str
     pipelines: PipelineSpace
     left_out: Mapping[str, str] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Analysis:
     rules: Mapping[str, Node] = field(default_factory=dict)
     problems: tuple[Diagnostic, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)
 
 
 def load_grammar(
@@ -120,7 +122,7 @@ def compile_text(
     if found.problems:
         raise GrammarError(render(found.problems, text, name))
     pipelines = unfold(found.rules, components, has_gaps=GAPS in facts)
-    return CompiledGrammar(text, name, pipelines, found.left_out)
+    return CompiledGrammar(text, name, pipelines, found.left_out, found.absent)
 
 
 def analyse(
@@ -156,7 +158,8 @@ def analyse(
     meaning = (
         lost or check_unfolded_size(rules) or check_places(rules, estimators, encoders, weighers)
     )
-    return Analysis(rules, (*problems, *meaning), left_out)
+    named = {item.name: absent[item.name] for item in grammar.imports if item.name in absent}
+    return Analysis(rules, (*problems, *meaning), left_out, named)
 
 
 def _left_out(

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
+from types import MappingProxyType
 
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, suggest
 from automl_admm.core.space import Candidate, Choice, Parameter, Pick
@@ -48,24 +49,34 @@ MOST_STEPS = 300_000  # an order of n items has up to 2ⁿ states
 COMMENT = "#"
 
 
-def parse(text: str, pipelines: PipelineSpace, name: str = "pipeline") -> Candidate:
+def parse(
+    text: str,
+    pipelines: PipelineSpace,
+    name: str = "pipeline",
+    absent: Mapping[str, str] = MappingProxyType({}),
+) -> Candidate:
     """Return the candidate of a text; missing arguments take their defaults.
 
     Raise `ConfigurationError` with the place of the first mistake; `name` is the name of the text
-    in this message.
+    in this message. It has the reason for an `absent` component of the grammar.
     """
     try:
-        return _language(pipelines).candidate(read_row(text))
+        return _language(pipelines, absent).candidate(read_row(text))
     except TextError as problem:
         raise ConfigurationError(render([problem.diagnostic], text, name)) from None
 
 
-def parse_lines(text: str, pipelines: PipelineSpace, name: str) -> tuple[Candidate, ...]:
+def parse_lines(
+    text: str,
+    pipelines: PipelineSpace,
+    name: str,
+    absent: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[Candidate, ...]:
     """Return the candidates of a file, one a line; empty lines and comments (#) are skipped.
 
     Raise `ConfigurationError` with the first mistake of every line.
     """
-    language = _language(pipelines)
+    language = _language(pipelines, absent)
     found: dict[str, Candidate] = {}
     problems: list[Diagnostic] = []
     for number, line in enumerate(text.split("\n"), start=1):
@@ -99,7 +110,9 @@ def find_derived(texts: Iterable[str], pipelines: PipelineSpace) -> dict[int, Ca
 _read_once = lru_cache(maxsize=1024)(read_row)
 
 
-def _language(pipelines: PipelineSpace) -> _Language:
+def _language(
+    pipelines: PipelineSpace, absent: Mapping[str, str] = MappingProxyType({})
+) -> _Language:
     """Return the language to match texts against."""
     modules: dict[str, list[Module]] = {}
     for module in all_modules(pipelines.shape):
@@ -107,7 +120,7 @@ def _language(pipelines: PipelineSpace) -> _Language:
     choices = (item for item in pipelines.space.decisions if isinstance(item, Choice))
     declared: dict[str, Choice | Parameter] = {item.name: item for item in choices}
     declared.update((item.name, item) for item in pipelines.space.parameters)
-    return _Language(pipelines, modules, declared)
+    return _Language(pipelines, modules, declared, absent)
 
 
 @dataclass(frozen=True)
@@ -117,6 +130,7 @@ class _Language:
     pipelines: PipelineSpace
     modules: Mapping[str, list[Module]]
     declared: Mapping[str, Choice | Parameter]
+    absent: Mapping[str, str]
 
     def candidate(self, row: Row) -> Candidate:
         """Return the candidate of a row."""
@@ -138,8 +152,10 @@ class _Language:
         for step in _steps(row):
             modules = self.modules.get(step.component)
             if modules is None:
+                why = self.absent.get(step.component)
                 message = f"no pipeline here has a step '{step.component}'"
-                help_ = suggest(step.component, self.modules)
+                message += f": it is in the grammar, but {why}" if why else ""
+                help_ = "" if why else suggest(step.component, self.modules)
                 raise _error(TextCode.UNKNOWN_COMPONENT, step.span, message, help_)
             first = bind(modules[0], step, self.declared)
             others = (bind(module, step, self.declared) for module in modules[1:])

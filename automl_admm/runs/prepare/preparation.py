@@ -343,12 +343,12 @@ def _with_starts(
     is written, and fillings are searched.
     """
     grammar = _grammar(config, context, plugins)
-    starts = read_starts(config.starts, grammar.pipelines)
+    starts = read_starts(config.starts, grammar.pipelines, grammar.absent)
     if context.has_gaps or not starts:
         return context, grammar, starts
     wider = replace(context, has_gaps=True)
     whole = _grammar(config, wider, plugins)
-    written = read_starts(config.starts, whole.pipelines)
+    written = read_starts(config.starts, whole.pipelines, whole.absent)
     read, meant = list(map(grammar.pipelines.key, starts)), list(map(whole.pipelines.key, written))
     return (context, grammar, starts) if read == meant else (wider, whole, written)
 

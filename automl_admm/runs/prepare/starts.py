@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
 from automl_admm.core.space import Candidate
@@ -14,11 +15,18 @@ from automl_admm.grammar.text.matcher import parse, parse_lines
 MAX_BYTES = 1_000_000
 
 
-def read_starts(given: Iterable[str | Path], pipelines: PipelineSpace) -> tuple[Candidate, ...]:
-    """The candidates of texts, and of files with one a line; each pipeline once."""
+def read_starts(
+    given: Iterable[str | Path],
+    pipelines: PipelineSpace,
+    absent: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[Candidate, ...]:
+    """The candidates of texts, and of files with one a line; each pipeline once.
+
+    `absent` has the components of the grammar without a place here, with the reason.
+    """
     found: dict[str, Candidate] = {}
     for item in given:
-        for candidate in _read(item, pipelines):
+        for candidate in _read(item, pipelines, absent):
             found.setdefault(pipelines.key(candidate), candidate)
     return tuple(found.values())
 
@@ -39,10 +47,12 @@ def read_known(given: Iterable[str], pipelines: PipelineSpace) -> tuple[Candidat
     return tuple(one for text in given for one in read_quick((text,), pipelines))
 
 
-def _read(item: str | Path, pipelines: PipelineSpace) -> tuple[Candidate, ...]:
+def _read(
+    item: str | Path, pipelines: PipelineSpace, absent: Mapping[str, str]
+) -> tuple[Candidate, ...]:
     if isinstance(item, str):
-        return (parse(item, pipelines, "start"),)
-    candidates = parse_lines(_content(item), pipelines, str(item))
+        return (parse(item, pipelines, "start", absent),)
+    candidates = parse_lines(_content(item), pipelines, str(item), absent)
     if not candidates:
         raise ConfigurationError(f"'{item}' has no pipeline.", hint="Write one a line.")
     return candidates

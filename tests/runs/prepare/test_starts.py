@@ -12,6 +12,7 @@ from automl_admm import AutoMLClassifier
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.grammar import load_grammar
+from automl_admm.grammar.compile import compile_text
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.preparation import prepare
@@ -146,3 +147,18 @@ def test_the_search_begins_at_its_start_though_the_quick_one_was_first(data, str
         False,
     ]
     search.close()
+
+
+def test_a_component_of_the_grammar_without_columns_here_is_told_with_the_reason() -> None:
+    plugins, text = load_plugins(), "%import components (impute, target, one_hot, gaussian_nb)\n"
+    grammar = compile_text(
+        text + "start: impute (target | one_hot)? gaussian_nb\n",
+        "mine",
+        plugins.components["classification"],
+        facts=frozenset(),
+    )
+    with pytest.raises(ConfigurationError, match="it is in the grammar, but needs category"):
+        read_starts(("impute() one_hot() gaussian_nb()",), grammar.pipelines, grammar.absent)
+    with pytest.raises(ConfigurationError) as caught:
+        read_starts(("impute() ordinal() gaussian_nb()",), grammar.pipelines, grammar.absent)
+    assert "it is in the grammar" not in str(caught.value)
