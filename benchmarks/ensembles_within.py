@@ -277,6 +277,13 @@ HEADS = [
 ]
 
 
+BETWEEN = [
+    *("ships", "in place of", "better", "worse", "level", "sign test p", "mean gain"),
+    *("Wilcoxon p", "it alone within", "the other alone", "p"),
+]
+PAIRS = (("within", "loss"), ("mixed", "loss"), ("mixed", "within"))
+
+
 def report(found: Sequence[Line]) -> dict[str, Any]:
     """Return the tables of ensembles.json: each way against the best pipeline, and each set."""
     runs: dict[tuple[str, str, int], dict[str, Line]] = {}
@@ -294,6 +301,11 @@ def report(found: Sequence[Line]) -> dict[str, Any]:
             "title": f"{len(whole)} splits of {len(sets)} sets",
             "columns": HEADS,
             "rows": [_against(whole, way) for way in WAYS],
+        },
+        "within_between": {
+            "title": "one way in place of another, the same splits",
+            "columns": BETWEEN,
+            "rows": [_between(whole, *pair) for pair in PAIRS],
         },
         "within_sets": {
             "columns": ["set", "limit", "splits", "best pipeline", *WAYS],
@@ -321,15 +333,26 @@ def _row(runs: Sequence[dict[str, Line]], name: str, kind: str) -> list[Any]:
 
 def _against(runs: Sequence[dict[str, Line]], way: str) -> list[Any]:
     ours, single = [_shipped(one, way) for one in runs], [one["single"] for one in runs]
-    told = compare([-one.score for one in ours], [-one.score for one in single])
-    gains = [one.score - other.score for one, other in zip(ours, single, strict=True)]
-    p = float(wilcoxon(gains).pvalue) if any(gains) else 1.0
-    outside = [[float(one.value > one.bound) for one in some] for some in (ours, single)]
-    kept, within = compare(*outside), [some.count(0.0) for some in outside]
-    counts = [sum(one.way != "single" for one in ours), told.wins, told.losses, told.ties]
-    numbers = [f"{told.p:.2g}", f"{mean(gains):+.4f}", f"{p:.2g}"]
+    within = [sum(one.value <= one.bound for one in some) for some in (ours, single)]
+    scores, kept = _compared(ours, single)
     seconds = f"{mean(one[way].seconds for one in runs):.2f}"
-    return [way, *counts, *numbers, *within, kept.wins, kept.losses, f"{kept.p:.2g}", seconds]
+    return [way, sum(one.way != "single" for one in ours), *scores, *within, *kept, seconds]
+
+
+def _between(runs: Sequence[dict[str, Line]], way: str, other: str) -> list[Any]:
+    scores, kept = _compared(*([_shipped(one, name) for one in runs] for name in (way, other)))
+    return [way, other, *scores, *kept]
+
+
+def _compared(ours: Sequence[Line], theirs: Sequence[Line]) -> tuple[list[Any], list[Any]]:
+    """Compare what two rules ship: in the metric, and in keeping the limit."""
+    told = compare([-one.score for one in ours], [-one.score for one in theirs])
+    gains = [one.score - other.score for one, other in zip(ours, theirs, strict=True)]
+    p = float(wilcoxon(gains).pvalue) if any(gains) else 1.0
+    kept = compare(*([float(one.value > one.bound) for one in some] for some in (ours, theirs)))
+    numbers = [f"{told.p:.2g}", f"{mean(gains):+.4f}", f"{p:.2g}"]
+    scores = [told.wins, told.losses, told.ties, *numbers]
+    return scores, [kept.wins, kept.losses, f"{kept.p:.2g}"]
 
 
 def main() -> None:

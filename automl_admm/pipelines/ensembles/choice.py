@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from automl_admm.core.space import Array
 from automl_admm.pipelines.ensembles.greedy import Counts, Losses, Purse, blend, select
 from automl_admm.pipelines.ensembles.rated import Part, Rated
-from automl_admm.pipelines.ensembles.within import Found, Within
+from automl_admm.pipelines.ensembles.within import Within
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,23 +25,18 @@ class Choice:
     """An ensemble as counts of the members, its mean gain over single pipelines, and its error.
 
     Losses are compared, so that a gain is positive where the ensemble is better. It counts from
-    so many `errors` on, which are below 0 where even a small loss may be taken. On rows that had no
-    say ensembles are outside of limits by `excess`, and single pipelines by `single_excess`. An
-    ensemble `is_first_within` if no pipeline alone keeps the limits.
+    so many `errors` on, which are below 0 where even a small loss may be taken.
     """
 
     counts: Counts
     gain: float = math.nan
     error: float = math.nan
     errors: float = 1.0
-    excess: float = 0.0
-    single_excess: float = 0.0
-    is_first_within: bool = False
 
     @property
     def is_better(self) -> bool:
-        """True for several members with a gain above `noise`, or alone within the limits."""
-        return self.has_several and (self.is_first_within or self.gain > self.noise)
+        """True for several members with a gain above `noise`."""
+        return self.has_several and self.gain > self.noise
 
     @property
     def noise(self) -> float:
@@ -87,25 +82,14 @@ def choose(
     `judge` the metric alone rates. Both are chosen `within` limits, if there are any to keep.
     """
     trial = _Trial(predictions, purse, judge or rated, within)
-    found = Choice(trial.counts(rated.parts))
-    if not found.has_several:
-        return found
-    compared = [trial.compare(part, rated.others(part)) for part in rated.parts]
-    found = replace(trial.told_of_limits(found, rated.parts, compared), errors=trial.judge.errors)
-    gains = np.array([one.gain for one in compared])
+    counts = trial.counts(rated.parts)
+    if not Choice(counts).has_several:
+        return Choice(counts)
+    gains = np.array([trial.gain(part, rated.others(part)) for part in rated.parts])
     if len(gains) < 2 or not np.isfinite(gains).all():
-        return found
+        return Choice(counts)
     error = float(np.std(gains, ddof=1)) / math.sqrt(rated.independent)
-    return replace(found, gain=float(np.mean(gains)), error=error)
-
-
-@dataclass(frozen=True, eq=False)
-class _Compared:
-    """The gain on a part that had no say, and the evidence of limits of both."""
-
-    gain: float
-    of_ensemble: Found = ()
-    of_single: Found = ()
+    return Choice(counts, float(np.mean(gains)), error, trial.judge.errors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,41 +104,24 @@ class _Trial:
     def counts(self, parts: Sequence[Part]) -> Counts:
         """Return the members of the best ensemble on these parts, within the limits if one is.
 
-        Where the best of all is within, none has to be chosen for the limits.
+        Where the best of all is within, or no pipeline is, none has to be chosen for the limits.
         """
         losses = self.judge.losses(parts)
         counts = select(self.predictions, losses, self.purse)
         if self.within is None or not counts.any():
             return counts
-        excess = self.within.on(parts)
-        if excess(blend(self.predictions, counts)) == 0.0:
+        holds = self.within.on(parts)
+        if holds(blend(self.predictions, counts)):
             return counts
-        return select(self.predictions, losses, self.purse, excess)
+        inside = select(self.predictions, losses, self.purse, holds)
+        return inside if inside.any() else counts
 
-    def compare(self, part: Part, others: Sequence[Part]) -> _Compared:
+    def gain(self, part: Part, others: Sequence[Part]) -> float:
         """Return the gain on a part by a choice on the others; NaN without any to choose on."""
         counts = self.counts(others) if others else None
         if counts is None or not counts.any():
-            return _Compared(math.nan)
+            return math.nan
         single = self.judge.best(self.predictions, others, self.within)
         pair = np.stack([self.predictions[single], blend(self.predictions, counts)])
         of_single, of_ensemble = self.judge.losses_on(part, others, pair)
-        gain = float(of_single - of_ensemble)
-        if self.within is None:
-            return _Compared(gain)
-        return _Compared(gain, self.within.seen(pair[1], part), self.within.seen(pair[0], part))
-
-    def told_of_limits(
-        self, found: Choice, parts: Sequence[Part], compared: Sequence[_Compared]
-    ) -> Choice:
-        """Return the choice with what is known of the limits: it, and pipelines alone."""
-        if self.within is None or not all(one.of_single for one in compared):
-            return found
-        excess, alone = self.within.on(parts), self.judge.best(self.predictions, parts, self.within)
-        is_within = excess(blend(self.predictions, found.counts)) == 0.0
-        return replace(
-            found,
-            excess=self.within.excess([one.of_ensemble for one in compared]),
-            single_excess=self.within.excess([one.of_single for one in compared]),
-            is_first_within=is_within and excess(self.predictions[alone]) > 0.0,
-        )
+        return float(of_single - of_ensemble)

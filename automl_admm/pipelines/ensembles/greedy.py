@@ -17,8 +17,8 @@ MOST_MEMBERS = 8
 
 Counts = NDArray[np.intp]
 Losses = Callable[[Array], Array]
-# How far one prediction is outside limits: 0 within them.
-Excess = Callable[[Array], float]
+# Tells if a prediction is within limits.
+Holds = Callable[[Array], bool]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Purse:
 
 
 def select(
-    predictions: Array, losses: Losses, purse: Purse | None = None, excess: Excess | None = None
+    predictions: Array, losses: Losses, purse: Purse | None = None, holds: Holds | None = None
 ) -> Counts:
     """Return how often each member is taken into the ensemble.
 
@@ -52,8 +52,8 @@ def select(
         j_t = argmin_j L((S_{t−1} + p_j) / t),   S_t = S_{t−1} + p_{j_t},
 
     where p_j are the predictions of member j. With limits it is the least loss of the means within
-    them, or the mean nearest to them if all are outside. A member may be added again: so it gains
-    weight. The weights are the counts of the best round, the first of equals. The selection ends
+    them, and the selection ends where none is. A member may be added again: so it gains weight. The
+    weights are the counts of the round with the least loss, the first of equals. The selection ends
     after 25 rounds, or after three without a better ensemble. Of equal members the first one is
     added, so that the order of members decides ties. `losses` returns the loss of each of several
     predictions, and an infinite one for predictions without a value. Nothing is selected if every
@@ -62,39 +62,31 @@ def select(
     count = len(predictions)
     purse = purse or Purse.unlimited(count)
     counts, total = np.zeros(count, dtype=np.intp), np.zeros(predictions.shape[1:])
-    best, least, waited = counts.copy(), (np.inf, np.inf), 0
+    best, least, waited = counts.copy(), np.inf, 0
     for size in range(1, ROUNDS + 1):
         means = (total + predictions) / size
         found = np.where(purse.affords(counts), losses(means), np.inf)
-        added, far = nearest(means, found, excess)
-        if not np.isfinite(found[added]):
+        added = int(np.argmin(found)) if holds is None else first_within(means, found, holds)
+        if added is None or not np.isfinite(found[added]):
             break
         counts[added] += 1
         total = total + predictions[added]
         waited += 1
-        if (far, found[added]) < least:
-            best, least, waited = counts.copy(), (far, float(found[added])), 0
+        if found[added] < least:
+            best, least, waited = counts.copy(), float(found[added]), 0
         if waited == PATIENCE:
             break
     return best
 
 
-def nearest(predictions: Array, losses: Array, excess: Excess | None) -> tuple[int, float]:
-    """Return the place of the least loss within the limits, and 0; else the least excess found.
+def first_within(predictions: Array, losses: Array, holds: Holds) -> int | None:
+    """Return the place of the least loss within the limits; None if there is none.
 
     In the order of losses the first one within is the best: no other one has to be measured.
     """
     order = np.argsort(losses, kind="stable")
-    if excess is None:
-        return int(order[0]), 0.0
-    best, least = int(order[0]), np.inf
-    for place in order[np.isfinite(losses[order])]:
-        far = excess(predictions[place])
-        if far < least:
-            best, least = int(place), far
-        if far == 0.0:
-            break
-    return best, least
+    known = order[np.isfinite(losses[order])]
+    return next((int(place) for place in known if holds(predictions[place])), None)
 
 
 def blend(predictions: Array, counts: Counts) -> Array:

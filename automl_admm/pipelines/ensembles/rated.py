@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from automl_admm.core.space import Array
 from automl_admm.data.split_choice import count_repeats
-from automl_admm.pipelines.ensembles.greedy import nearest
+from automl_admm.pipelines.ensembles.greedy import first_within
 from automl_admm.pipelines.ensembles.quick_scores import BY_NAME
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.measured import Table, score_of
@@ -35,12 +35,15 @@ ERRORS = 0.0
 class Part:
     """Rows with one score: a fold, or a part of the rows held out.
 
-    `places` are theirs among the predictions, `numbers` those in the table.
+    `places` are theirs among the predictions, `numbers` those in the table. Of many rows they are a
+    sample; `whole` are the places of all, in the split `fold`.
     """
 
     places: Rows
     numbers: Rows
     rows: Table
+    whole: Rows
+    fold: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +60,15 @@ class Rated:
         valids = [np.asarray(valid) for _, valid in splits]
         numbers = np.concatenate(valids)
         ends = np.cumsum([len(valid) for valid in valids])
-        places = np.split(np.arange(len(numbers)), ends[:-1])
-        if len(places) == 1:
-            places = _dealt(table, numbers)
+        wholes = np.split(np.arange(len(numbers)), ends[:-1])
+        folds = list(range(len(wholes)))
+        if len(wholes) == 1:
+            wholes, folds = _dealt(table, numbers), [0] * PARTS
         share = min(MOST_ROWS / len(numbers), 1.0)
-        kept = [_sample(part, table, numbers, share) for part in places]
-        parts = (Part(part, numbers[part], table.part(numbers[part])) for part in kept)
+        parts = []
+        for whole, fold in zip(wholes, folds, strict=True):
+            kept = _sample(whole, table, numbers, share)
+            parts.append(Part(kept, numbers[kept], table.part(numbers[kept]), whole, fold))
         return cls(metric, tuple(parts), count_repeats(splits))
 
     @property
@@ -90,9 +96,10 @@ class Rated:
         return measure
 
     def best(self, predictions: Array, parts: Sequence[Part], within: Within | None = None) -> int:
-        """Return the place of the least loss within the limits, the first of equals."""
-        excess = None if within is None else within.on(parts)
-        return nearest(predictions, self.losses(parts)(predictions), excess)[0]
+        """Return the place of the least loss, the first of equals: within the limits, if any is."""
+        losses = self.losses(parts)(predictions)
+        found = None if within is None else first_within(predictions, losses, within.on(parts))
+        return int(np.argmin(losses)) if found is None else found
 
     def losses_on(self, part: Part, others: Sequence[Part], predictions: Array) -> Array:
         """Return the losses on a part; nothing is chosen for it on the others."""

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from automl_admm.pipelines.work import PipelineWork
 
 
-OF_LIMITS = ("excess", "single_excess", "is_first_within")
-
-
 @dataclass(frozen=True, eq=False)
 class EnsembleResult:
     """A choice as a task returns it, with the evaluation of the ensemble if it is better."""
@@ -51,7 +48,6 @@ class EnsembleResult:
             "gain": self.choice.gain,
             "error": self.choice.error,
             "errors": self.choice.errors,
-            "of_limits": [getattr(self.choice, name) for name in OF_LIMITS],
             "evaluation": None if found is None else found.as_json(),
         }
 
@@ -59,8 +55,7 @@ class EnsembleResult:
     def from_json(cls, found: Mapping[str, Any]) -> EnsembleResult:
         """Read what `as_json` wrote."""
         counts = np.array(found["counts"], dtype=np.intp)
-        told = dict(zip(OF_LIMITS, found["of_limits"], strict=True))
-        choice = Choice(counts, found["gain"], found["error"], found["errors"], **told)
+        choice = Choice(counts, found["gain"], found["error"], found["errors"])
         judged = found["evaluation"]
         return cls(choice, None if judged is None else EvaluationResult.from_json(judged))
 

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from automl_admm.core.evidence import Evidence
 from automl_admm.core.fold_means import means_over_folds
 from automl_admm.core.limits import Limit
-from automl_admm.core.ranking import violation
 from automl_admm.core.space import Array
-from automl_admm.pipelines.ensembles.greedy import Excess
-from automl_admm.pipelines.ensembles.rated import Part
+from automl_admm.pipelines.ensembles.greedy import Holds
+from automl_admm.pipelines.ensembles.rated import Part, Rows
 from automl_admm.pipelines.thresholds.path import moves
 from automl_admm.pipelines.thresholds.single import evidence_or_nan, settled
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
@@ -33,27 +34,31 @@ Found = Sequence[Evidence]
 def still_limits(work: PipelineWork) -> list[tuple[Constraint, Limit]]:
     """Return the constraints that predictions alone tell and no threshold moves, with their aims.
 
-    A quantity has no thresholds.
+    A quantity has no thresholds. A limit relative to a baseline has no number where this is asked.
     """
     aims = work.aims or tuple(one.limit for one in work.constraints)
     has_classes = work.table.classes is not None
     return [
         (one, aim)
         for one, aim in zip(work.constraints, aims, strict=True)
-        if one.is_told and not (has_classes and moves(one))
+        if one.is_told and one.of_baseline is None and not (has_classes and moves(one))
     ]
 
 
 @dataclass(frozen=True, eq=False)
 class Within:
-    """The limits of a run that an average keeps by its members alone, and what they aim at."""
+    """The limits of a run that an average keeps by its members alone, and what they aim at.
+
+    They are measured as in an evaluation: on all rows of a fold, of a holdout on the rows of its
+    parts together.
+    """
 
     work: PipelineWork
     constraints: tuple[Constraint, ...]
     aims: tuple[Limit, ...]
-    # By part; selections on several parts meet the same means again.
-    bases: dict[int, _Base] = field(default_factory=dict)
-    known: dict[tuple[int, bytes], Found] = field(default_factory=dict)
+    # Selections on several parts meet the same rows, and the same means on them, again.
+    bases: dict[bytes, _Base] = field(default_factory=dict)
+    known: dict[tuple[bytes, bytes], Found] = field(default_factory=dict)
 
     @classmethod
     def of(cls, work: PipelineWork) -> Within | None:
@@ -62,40 +67,33 @@ class Within:
         found = cls(work, tuple(one for one, _ in pairs), tuple(aim for _, aim in pairs))
         return found if pairs else None
 
-    def on(self, parts: Sequence[Part]) -> Excess:
-        """Return the function from a prediction of all rows to its excess on some parts."""
-        return lambda prediction: self.excess([self.seen(prediction, one) for one in parts])
+    def on(self, parts: Sequence[Part]) -> Holds:
+        """Return the function that tells if a prediction of all rows is within, on some parts."""
+        folds: dict[int, list[Rows]] = {}
+        for part in parts:
+            folds.setdefault(part.fold, []).append(part.whole)
+        places = [np.sort(np.concatenate(some)) for some in folds.values()]
+        return lambda prediction: self.holds([self.seen(prediction, one) for one in places])
 
-    def excess(self, found: Sequence[Found]) -> float:
-        """Return how far parts are outside the limits together; infinite without a value."""
-        return violation(means_over_folds(found).tolist(), self.aims)
+    def holds(self, found: Sequence[Found]) -> bool:
+        """Return True if several folds are within the limits together."""
+        pairs = zip(self.aims, means_over_folds(found).tolist(), strict=True)
+        return all(aim.holds(value) for aim, value in pairs)
 
-    def seen(self, prediction: Array, part: Part) -> Found:
-        """Return the evidence of each limit on a part; that of NaN where one has no value."""
-        answers = prediction[part.places]
-        key = id(part), sha256(answers.tobytes()).digest()
+    def seen(self, prediction: Array, places: Rows) -> Found:
+        """Return the evidence of each limit on some rows; that of NaN where one has no value."""
+        answers, rows = prediction[places], places.tobytes()
+        key = rows, sha256(answers.tobytes()).digest()
         if key not in self.known:
-            self.known[key] = self._base(part).measured(answers)
+            if rows not in self.bases:
+                self.bases[rows] = self._base(places)
+            self.known[key] = self.bases[rows].measured(answers)
         return self.known[key]
 
-    def _base(self, part: Part) -> _Base:
-        if id(part) not in self.bases:
-            self.bases[id(part)] = _Base.of(self.work, self.constraints, part)
-        return self.bases[id(part)]
-
-
-@dataclass(frozen=True, eq=False)
-class _Base:
-    """The rows of a part, with everything but predictions, and the functions of the limits."""
-
-    part: Part
-    shown: EvaluatedPipeline
-    functions: tuple[ConstraintFunction, ...]
-
-    @classmethod
-    def of(cls, work: PipelineWork, constraints: Sequence[Constraint], part: Part) -> _Base:
-        """Groups of rows are found here, once for all predictions; X is not looked at."""
-        rows = part.rows
+    def _base(self, places: Rows) -> _Base:
+        """Return what is known of some rows: groups are found here, once for all predictions."""
+        numbers = np.concatenate([np.asarray(valid) for _, valid in self.work.splits])
+        rows = self.work.table.part(numbers[places])
         shown = EvaluatedPipeline(
             None,
             None,
@@ -105,13 +103,22 @@ class _Base:
             predict_seconds=0.0,
             sensitive=rows.sensitive,
             weights=rows.roles.weights,
-            origins=work.origins,
+            origins=self.work.origins,
         )
-        return cls(part, shown, tuple(settled(one.function, shown) for one in constraints))
+        functions = tuple(settled(one.function, shown) for one in self.constraints)
+        return _Base(shown, functions, is_quantity=rows.classes is None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Base:
+    """Some rows with everything but predictions, and the functions of the limits."""
+
+    shown: EvaluatedPipeline
+    functions: tuple[ConstraintFunction, ...]
+    is_quantity: bool
 
     def measured(self, answers: Array) -> Found:
         """Return the evidence of each limit on these predictions."""
-        is_quantity = self.part.rows.classes is None
-        decisions = answers if is_quantity else None
+        decisions = answers if self.is_quantity else None
         told = replace(self.shown, predictions=answers, decisions=decisions)
         return [evidence_or_nan(one, told) for one in self.functions]

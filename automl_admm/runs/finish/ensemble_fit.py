@@ -51,10 +51,17 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Evaluations that may become members, the best one first, with out-of-fold predictions."""
+    """Evaluations that may become members, best first, with their out-of-fold predictions."""
 
     evaluations: tuple[Evaluation, ...]
     predictions: tuple[Array, ...]
+
+    def ranked(self, numbers: Sequence[int]) -> Pool:
+        """Return the pool in the order of these numbers of evaluations."""
+        found = {one.number: place for place, one in enumerate(self.evaluations)}
+        places = [found[number] for number in numbers if number in found]
+        evaluations = tuple(self.evaluations[place] for place in places)
+        return Pool(evaluations, tuple(self.predictions[place] for place in places))
 
     def without(self, failed: set[str]) -> Pool:
         """Return the pool without evaluations of these keys."""
@@ -87,7 +94,7 @@ def read_pool(
         classes = work.table.classes
         if found.ndim == 1 if classes is None else are_probabilities(found, len(classes)):
             pool = Pool((*pool.evaluations, evaluation), (*pool.predictions, found))
-    return pool
+    return pool.ranked([one.number for one in kept.evaluations])
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,13 +222,12 @@ class EnsembleFit:
         """Say what it lacks; None if it beats the single one, within limits that predictions tell.
 
         It has to gain on rows that did not choose it, be it less than its noise, unless the choice
-        may take a loss, or no pipeline alone is within the limits. A single pipeline that was not
-        in the pool had no part in the comparison: it has to be beaten by more than the noise here.
+        may take a loss. A single pipeline that was not in the pool had no part in the comparison:
+        it has to be beaten by more than the noise here.
         """
         found, single = told.evaluation, self.single.evaluation
         least = min(told.choice.noise, 0.0)
-        gains = told.choice.gain > least or told.choice.is_first_within  # NaN is no gain
-        if found is None or not gains:
+        if found is None or not told.choice.gain > least:  # NaN is no gain
             return _say_gain(told.choice)
         pairs = zip(self.prepared.aims, found.constraints, strict=True)
         if not all(math.isnan(value) or limit.holds(value) for limit, value in pairs):

@@ -11,6 +11,8 @@ import pytest
 from automl_admm import Constraint, Limit
 from automl_admm.core.fold_means import means_over_folds
 from automl_admm.core.space import Array
+from automl_admm.pipelines.ensembles import rated
+from automl_admm.pipelines.ensembles.choice import choose
 from automl_admm.pipelines.ensembles.greedy import Purse, blend
 from automl_admm.pipelines.ensembles.rated import Rated
 from automl_admm.pipelines.ensembles.task import (
@@ -63,7 +65,7 @@ def chances(work: PipelineWork) -> Array:
 
     def knowing(of_f: float, of_m: float) -> Array:
         known = np.where(is_f, of_f, of_m) * (truth - 0.5)
-        sure = 1 / (1 + np.exp(-known - drawn.normal(size=ROWS)))
+        sure = 1 / (1 + np.exp(-known - drawn.normal(size=len(truth))))
         return np.stack([1 - sure, sure], axis=1)
 
     fair = [knowing(0.5, 0.5) for _ in range(2)]
@@ -74,10 +76,16 @@ def chosen(work: PipelineWork, given: Array) -> EnsembleResult:
     return choose_ensemble(work, given, Purse.unlimited(len(given)))
 
 
+def holds(work: PipelineWork, prediction: Array) -> bool:
+    within = Within.of(work)
+    assert within is not None
+    return within.on(Rated.of(work.metric, work.table, work.splits).parts)(prediction)
+
+
 def single(work: PipelineWork, given: Array) -> int:
     """The best one within the limits."""
-    rated, within = Rated.of(work.metric, work.table, work.splits), Within.of(work)
-    return rated.best(given, rated.parts, within)
+    found = Rated.of(work.metric, work.table, work.splits)
+    return found.best(given, found.parts, Within.of(work))
 
 
 @pytest.mark.parametrize(
@@ -92,14 +100,10 @@ def test_members_outside_a_limit_are_within_it_together(y: Any, limit: str, memb
     work = work_for(y, limit)
     given, (aim,) = members(work), work.aims
     free = chosen(work_for(y), given).choice
-    outside = Within.of(work)
-    assert outside is not None
-    parts = Rated.of(work.metric, work.table, work.splits).parts
-    assert outside.on(parts)(blend(given, free.counts)) > 0.0, "the best of all breaks it"
+    assert not holds(work, blend(given, free.counts)), "the best of all breaks it"
 
     found = chosen(work, given)
     assert found.choice.is_better
-    assert found.choice.excess <= found.choice.single_excess
     assert found.evaluation is not None
     assert aim.holds(found.evaluation.constraints[0])
     alone = np.eye(len(given), dtype=int)[single(work, given)]
@@ -115,21 +119,75 @@ def test_what_is_within_by_itself_is_chosen_as_without_the_limit() -> None:
     assert held.evaluation is not None
 
 
-def test_where_nothing_can_be_within_nothing_is_said_to_be() -> None:
-    work = work_for(NUMBERS, "bias <= -2")
+def test_where_no_pipeline_is_within_none_is_chosen_for_the_limit() -> None:
+    """The average is that of the metric, and what it lacks is told by its evaluation."""
+    work, free = work_for(NUMBERS, "bias <= -2"), work_for(NUMBERS)
     found = chosen(work, quantities(work))
-    assert found.evaluation is None or not work.aims[0].holds(found.evaluation.constraints[0])
+    expected = chosen(free, quantities(free)).choice
+    assert found.choice.counts.tolist() == expected.counts.tolist()
+    assert found.choice.gain == expected.gain
+    assert found.evaluation is not None
+    assert not work.aims[0].holds(found.evaluation.constraints[0])
+
+
+@pytest.mark.parametrize("cv", [0.5, 4])
+def test_limits_are_measured_on_whole_folds_as_in_an_evaluation(cv: Any) -> None:
+    """The parts of a holdout are few rows each: their calibration errors are much larger."""
+    work = work_for(WORDS, "calibration_error <= 0.12", cv=cv)
+    given = chances(work)
+    parts = Rated.of(work.metric, work.table, work.splits).parts
+    told = [evaluate_predictions(work, one).constraints[0] for one in given]
+    assert [holds(work, one) for one in given] == [value <= 0.12 for value in told]
+    within = Within.of(work)
+    assert within is not None
+    within.on(parts)(given[0])
+    rows = sum(len(np.frombuffer(one, dtype=np.intp)) for one in within.bases)
+    assert rows == len(validated(work))
+
+
+def test_of_many_rows_the_limit_asks_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rated, "MOST_ROWS", 100)
+    work = work_for(WORDS, "auc_gap[sex] <= 0.05")
+    given, within = chances(work), Within.of(work)
+    parts = Rated.of(work.metric, work.table, work.splits).parts
+    assert sum(len(part.places) for part in parts) < 120
+    assert within is not None
+    within.on(parts)(given[0])
+    assert sum(len(part.whole) for part in parts) == ROWS
+    told = [evaluate_predictions(work, one).constraints[0] for one in given]
+    assert [within.on(parts)(one) for one in given] == [value <= 0.05 for value in told]
+
+
+def test_a_metric_of_decisions_keeps_the_limit_by_its_members() -> None:
+    work = work_for(WORDS, "auc_gap[sex] <= 0.05", scoring="balanced_accuracy")
+    given = chances(work)
+    found = chosen(work, given)
+    assert holds(work, blend(given, found.choice.counts))
+    assert found.evaluation is None or found.evaluation.constraints[0] <= 0.05
+
+
+def test_a_limit_relative_to_a_baseline_is_none_to_choose_by() -> None:
+    """It has no number where the choice is made."""
+    assert still_limits(work_for(WORDS, "auc_gap[sex] <= 0.5 * baseline")) == []
 
 
 def test_a_limit_that_fails_on_averages_is_kept_by_none() -> None:
+    asked: list[int] = []
+
     def fails(evaluated: Any) -> float:
+        asked.append(1)
         raise ValueError("it looks for something that a mean has not")
 
     limit = Constraint(Limit("own", 1.0), fails, kind="statistical", uses_decisions=False)
     work = work_for(WORDS)
-    within = Within(work, (limit,), (limit.limit,))
-    parts = Rated.of(work.metric, work.table, work.splits).parts
-    assert within.on(parts)(chances(work)[0]) == np.inf
+    within, rated_rows = (
+        Within(work, (limit,), (limit.limit,)),
+        Rated.of(work.metric, work.table, work.splits),
+    )
+    given = chances(work)
+    assert not within.on(rated_rows.parts)(given[0])
+    choose(given, rated_rows, Purse.unlimited(len(given)), None, within)
+    assert len(asked) <= (len(given) + 5) * 4, "each mean is asked once on each fold"
 
 
 def test_thresholds_keep_the_limits_that_they_move() -> None:
@@ -140,13 +198,6 @@ def test_thresholds_keep_the_limits_that_they_move() -> None:
     assert len(still_limits(work_for(NUMBERS, "mae <= 1", "mae_gap[sex] <= 1"))) == 2
 
 
-def test_a_task_tells_how_far_both_are_outside() -> None:
-    work = work_for(WORDS, "auc_gap[sex] <= 0.05")
-    found = chosen(work, chances(work))
-    again = EnsembleResult.from_json(found.as_json()).choice
-    assert (again.excess, again.single_excess) == (found.choice.excess, found.choice.single_excess)
-
-
 def test_the_values_are_those_of_an_evaluation() -> None:
     """Folds are averaged by group, as an evaluation does it; so the whole table is asked here."""
     work = work_for(WORDS, "auc_gap[sex] <= 0.05", "brier <= 0.3")
@@ -155,5 +206,5 @@ def test_the_values_are_those_of_an_evaluation() -> None:
     counts = np.array([1, 0, 2, 0, 0, 1, 0, 0])
     assert within is not None
     mean = blend(given, counts)
-    found = means_over_folds([within.seen(mean, one) for one in parts])
+    found = means_over_folds([within.seen(mean, one.whole) for one in parts])
     assert evaluate_predictions(work, mean).constraints == pytest.approx(found)

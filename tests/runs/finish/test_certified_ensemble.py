@@ -222,7 +222,7 @@ def test_any_gain_is_enough_before_a_certificate_and_a_loss_is_none(
     gain: float, *, ships: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Choice, "is_better", property(lambda choice: False))
-    monkeypatch.setattr(choice._Trial, "compare", lambda *_: choice._Compared(gain))
+    monkeypatch.setattr(choice._Trial, "gain", lambda *_: gain)
     ensemble = run_pipelines(prepared_for(tmp_path)).refit.ensemble
     assert (ensemble is not None) == ships
 
