@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from types import FunctionType, MethodType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import pluggy
@@ -11,8 +11,6 @@ import pluggy
 from automl_admm.plugins import specs
 
 ABSENT = object()
-# What pluggy takes a hook from; it looks at nothing else.
-HOOKABLE = (FunctionType, MethodType, classmethod, staticmethod)
 MARK = f"{specs.PROJECT}_impl"  # what `hookimpl` writes to a function
 
 
@@ -30,7 +28,8 @@ class HookManager(pluggy.PluginManager):
         item = vars(plugin).get(name, ABSENT) if isinstance(plugin, ModuleType) else ABSENT
         if inspect.isfunction(item) and not hasattr(item, MARK):
             return None
-        if item is not ABSENT and not isinstance(item, HOOKABLE):
+        # A constant is no hook to any version of pluggy; a cached function is one to some.
+        if item is not ABSENT and not (callable(item) or isinstance(item, classmethod)):
             return None
         return super().parse_hookimpl_opts(plugin, name)
 
