@@ -91,6 +91,33 @@ def test_the_unit_of_a_target_and_its_middle_are_all_the_same(
             assert np.array_equal(again.predict(numbers), answers(model, numbers))
 
 
+@pytest.mark.parametrize("value", [1e15, -1e18])
+@pytest.mark.parametrize("unit", [1.0, 1e-6])
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_one_huge_value_does_not_hide_the_others(
+    name: str, unit: float, value: float, numbers: Any
+) -> None:
+    for middle in (0.0, 1e9):
+        y = numbers[:, 0].copy()
+        far = y * unit + middle * unit
+        far[0] = value * unit
+        model = made(name, n_estimators=60, loss="absolute_error").fit(numbers, far)
+        again = pickle.loads(pickle.dumps(model))
+        found = again.predict(numbers) / unit - middle
+        assert np.median(np.abs(found - y)) < 0.15
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_a_value_beyond_the_numbers_of_32_bits_is_fitted(
+    name: str, loss: str, numbers: Any
+) -> None:
+    y = numbers[:, 0].copy()
+    for y[0] in (1e20, -1e60, 1e300):
+        model = made(name, n_estimators=60, loss=loss).fit(numbers, y)
+        assert np.isfinite(pickle.loads(pickle.dumps(model)).predict(numbers)).all()
+
+
 def through_skops(model: Any) -> Any:
     saved = skops.io.dumps(model)
     return skops.io.loads(saved, trusted=skops.io.get_untrusted_types(data=saved))

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-# A target in these bounds is fitted as it is; XGBoost squares it in 32 bits.
-SMALLEST_SPREAD, LARGEST_SPREAD = 0, 40  # as powers of 2
+# A target below is fitted as it is: CatBoost cannot write a model whose values are beyond 2^54.
+LARGEST_REACH = 52  # as a power of 2
 FARTHEST = 1024.0  # of the 24 bits of a number of 32, the rest tells targets apart
 LARGEST = 2.0**62  # rows without weight alone are beyond it, and its square is finite
 LARGEST_POWER = 1000  # a larger one is no number of 64 bits
@@ -33,10 +33,12 @@ class TargetUnit(NamedTuple):
         peak = int(np.frexp(np.abs(y).max(initial=0.0))[1])
         near_one = np.ldexp(y, -peak)  # differences of the largest numbers are infinite
         middle = float(np.median(near_one)) if len(y) else 0.0
-        spread = float(np.abs(near_one - middle).mean()) if len(y) else 0.0
+        spread = _spread(near_one - middle)
         kept = middle if abs(middle) > FARTHEST * spread else 0.0
+        farthest = float(np.abs(near_one - kept).max(initial=0.0))
         # A constant has its size for a spread.
-        return cls(math.ldexp(kept, peak), _size(spread or abs(middle), peak))
+        size = _size(spread or abs(middle), farthest, peak)
+        return cls(math.ldexp(kept, peak), size)
 
     def within(self, y: Floats) -> Floats:
         """Return a target in this unit."""
@@ -48,11 +50,21 @@ class TargetUnit(NamedTuple):
         return found * self.size + self.middle
 
 
-def _size(spread: float, peak: int) -> float:
-    """Return the power of 2 by which a spread, times 2 to the `peak`, is between 1 and 2."""
+def _spread(offsets: Floats) -> float:
+    """Return the usual distance from the middle; few rows that are far off do not move it."""
+    distances = np.abs(offsets)
+    apart = distances[distances > 0]  # more than half of the rows may have the same value
+    return float(np.median(apart)) if len(apart) else 0.0
+
+
+def _size(spread: float, farthest: float, peak: int) -> float:
+    """Return the power of 2 that makes a small spread at least 1, unless the farthest is too far.
+
+    Both are given in units of 2 to the `peak`. A larger size than the farthest row needs would
+    make all others too small.
+    """
     if spread == 0.0:
         return 1.0
-    power = math.floor(math.log2(spread)) + peak
-    if SMALLEST_SPREAD <= power < LARGEST_SPREAD:
-        return 1.0
+    power = min(math.floor(math.log2(spread)) + peak, 0)
+    power = max(power, math.frexp(farthest)[1] + peak - LARGEST_REACH)
     return math.ldexp(1.0, max(min(power, LARGEST_POWER), -LARGEST_POWER))
