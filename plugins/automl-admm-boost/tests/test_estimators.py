@@ -13,6 +13,7 @@ import pytest
 import skops.io
 from automl_admm_boost import boosted, rounds
 from automl_admm_boost.libraries import LIBRARIES, find_problem
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -303,6 +304,29 @@ def test_a_warm_start_with_other_classes_is_refused(name: str, numbers: Any) -> 
         model.fit(numbers, y * 0)
     assert np.array_equal(answers(model, numbers), before)
     assert set(model.set_params(warm_start=False).fit(numbers, y).classes_) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_fit_that_fails_leaves_the_model_as_it_was(
+    name: str, numbers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = made(name).fit(numbers, target_of(name, numbers[:, 0] * 1e-6))
+    before, kept = answers(model, numbers), set(vars(model))
+    monkeypatch.setattr(type(model), "_train", fails)
+    other = np.digitize(numbers[:, 0], [-0.5, 0.5]) * 1e9
+    with pytest.raises(RuntimeError, match="no more memory"):
+        model.set_params(n_estimators=30).fit(numbers[:, :2], other)
+    assert (set(vars(model)), model.n_iter_) == (kept, 20)
+    assert np.array_equal(answers(model, numbers), before)
+    unfitted = made(name)
+    with pytest.raises(RuntimeError, match="no more memory"):
+        unfitted.fit(numbers, other)
+    with pytest.raises(NotFittedError):
+        unfitted.predict(numbers)
+
+
+def fails(*_: Any) -> None:
+    raise RuntimeError("no more memory")
 
 
 @pytest.mark.filterwarnings("error")

@@ -52,6 +52,10 @@ class Boosted(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
         """
 
     @abstractmethod
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Learn from a target of classes or of numbers."""
+
+    @abstractmethod
     def _read(self, model: bytes) -> Any:
         """Return the library's model, read from its bytes."""
 
@@ -68,6 +72,17 @@ class Boosted(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
         check_is_fitted(self)
         shapes = list(self._shapes()) if self.model_ else []
         return ModelParts.of_trees([leaves for leaves, _ in shapes], [depth for _, depth in shapes])
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the trees; a fit that fails leaves the model as it was."""
+        before = dict(vars(self))  # trees need their own classes and unit
+        try:
+            self._fit(X, y, sample_weight)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        return self
 
     def _fit_rows(self, X: Floats, y: Any, weights: Any, outputs: int) -> None:
         """Fit on all rows; `outputs` is the number of classes, 0 for a quantity."""
@@ -193,8 +208,7 @@ class BoostedClassifier(ClassifierMixin, Boosted):  # type: ignore[misc]
     class_weight: Any
     classes_: NDArray[Any]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit the trees."""
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_classification_targets(y)
         classes, numbers = np.unique(y, return_inverse=True)
@@ -211,9 +225,8 @@ class BoostedClassifier(ClassifierMixin, Boosted):  # type: ignore[misc]
             self._learn_levels(X)
             self.n_iter_, self.model_, self._booster = 0, b"", None
             self.model_sha256_ = hashlib.sha256(b"").hexdigest()
-            return self
+            return
         self._fit_rows(X, numbers, weights, len(self.classes_))
-        return self
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each class."""
@@ -251,8 +264,7 @@ class BoostedRegressor(RegressorMixin, Boosted):  # type: ignore[misc]
     # Models of earlier versions were fitted to the target as it is.
     target_unit_: tuple[float, float] = TargetUnit()
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit the trees."""
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         X, y = validate_data(
             self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", y_numeric=True
         )
@@ -264,7 +276,6 @@ class BoostedRegressor(RegressorMixin, Boosted):  # type: ignore[misc]
             unit = TargetUnit.of(y, weights)
             self.target_unit_ = (unit.middle, unit.size)
         self._fit_rows(X, TargetUnit(*self.target_unit_).within(y), weights, 0)
-        return self
 
     def predict(self, X: Any) -> Any:
         """Return the predicted value of each row."""
