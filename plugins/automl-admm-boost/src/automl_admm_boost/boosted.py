@@ -75,12 +75,11 @@ class Boosted(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the trees; a fit that fails leaves the model as it was."""
-        before = dict(vars(self))  # trees need their own classes and unit
+        before = self.__dict__.copy()  # trees need their own classes and unit
         try:
             self._fit(X, y, sample_weight)
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__ = before
             raise
         return self
 
