@@ -13,6 +13,7 @@ import pytest
 import skops.io
 from automl_admm_boost import boosted, rounds
 from automl_admm_boost.libraries import LIBRARIES, find_problem
+from automl_admm_boost.target_unit import TargetUnit
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
 from sklearn.utils.estimator_checks import check_estimator
@@ -90,6 +91,22 @@ def test_the_unit_of_a_target_and_its_middle_are_all_the_same(
         assert model.score(numbers, y) > 0.9
         for again in (pickle.loads(pickle.dumps(model)), through_skops(model)):
             assert np.array_equal(again.predict(numbers), answers(model, numbers))
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_rows_that_hardly_weigh_do_not_make_the_unit(name: str, numbers: Any) -> None:
+    is_heavy, y = np.arange(300) % 5 < 2, numbers[:, 0] * 100 + 1e9
+    weights = np.where(is_heavy, 1.0, 1e-9)
+    model = made(name, n_estimators=60).fit(numbers, np.where(is_heavy, y, 0.0), weights)
+    assert r2_score(y[is_heavy], model.predict(numbers[is_heavy])) > 0.9
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 300])
+def test_the_unit_of_equal_weights_is_that_without(count: int) -> None:
+    for y in (np.arange(count) * 1e-6, np.arange(count) ** 2 + 1e9, np.full(count, 3e9)):
+        unit = TargetUnit.of(y)
+        assert all(TargetUnit.of(y, np.full(count, one)) == unit for one in (0.1, 1e-300, 1e300))
+    assert TargetUnit.of(np.r_[2e9, 2e9 + 4.0], np.r_[3.0, 1.0]).middle == 2e9
 
 
 @pytest.mark.parametrize("value", [1e15, -1e18])

@@ -13,6 +13,7 @@ Floats = NDArray[np.float64]
 LARGEST_REACH = 52  # as a power of 2
 FARTHEST = 1024.0  # of the 24 bits of a number of 32, the rest tells targets apart
 LARGEST = 2.0**62  # rows without weight alone are beyond it, and its square is finite
+ROUNDING = 1e-9  # sums of weights may be off by this share
 LARGEST_POWER = 1000  # a larger one is no number of 64 bits
 
 
@@ -29,11 +30,12 @@ class TargetUnit(NamedTuple):
     @classmethod
     def of(cls, y: Floats, weights: Any = None) -> TargetUnit:
         """Return the unit of a target: its own, unless it is too small, too large or too far."""
-        y = y if weights is None else y[weights > 0]
+        weights = np.ones(len(y)) if weights is None else weights
+        y, weights = y[weights > 0], weights[weights > 0]
         peak = int(np.frexp(np.abs(y).max(initial=0.0))[1])
         near_one = np.ldexp(y, -peak)  # differences of the largest numbers are infinite
-        middle = float(np.median(near_one)) if len(y) else 0.0
-        spread = _spread(near_one - middle)
+        middle = _median(near_one, weights)
+        spread = _spread(near_one - middle, weights)
         kept = middle if abs(middle) > FARTHEST * spread else 0.0
         farthest = float(np.abs(near_one - kept).max(initial=0.0))
         # A constant has its size for a spread.
@@ -50,11 +52,21 @@ class TargetUnit(NamedTuple):
         return found * self.size + self.middle
 
 
-def _spread(offsets: Floats) -> float:
+def _median(values: Floats, weights: Floats) -> float:
+    """Return the median of values with weights, in the midst of two where they have half each."""
+    if not len(values):
+        return 0.0
+    order = np.argsort(values, kind="stable")
+    reach = np.cumsum(weights[order] / weights.max())
+    half = reach[-1] / 2 * np.array([1 - ROUNDING, 1 + ROUNDING])
+    return float(values[order][np.searchsorted(reach, half)].mean())
+
+
+def _spread(offsets: Floats, weights: Floats) -> float:
     """Return the usual distance from the middle; few rows that are far off do not move it."""
     distances = np.abs(offsets)
-    apart = distances[distances > 0]  # more than half of the rows may have the same value
-    return float(np.median(apart)) if len(apart) else 0.0
+    apart = distances > 0  # more than half of the rows may have the same value
+    return _median(distances[apart], weights[apart])
 
 
 def _size(spread: float, farthest: float, peak: int) -> float:
