@@ -211,6 +211,24 @@ def test_evaluations_of_a_log_begun_anew_are_not_taken_for_those_before(
     assert write(renamed(run, known=()), store) not in (first, second)
 
 
+def test_an_empty_run_is_taken_only_where_no_other_is_of_the_log(
+    tmp_path: Path, store: str
+) -> None:
+    client, run = MlflowClient(store), saved(tmp_path / "credit-12", 2)
+    first = write(run, store)
+    # A session whose log was lost ended before its first evaluation, and the log was brought back.
+    empty = Tracker.begin(renamed(run, known=()).info, store, None).run.info.run_id
+    assert empty != first
+    assert write(run, store) == first
+    assert not nested_in(client, client.get_run(empty))
+    anew = renamed(run, known=(replace(run.log[0], loss=0.25),))
+    assert write(anew, store) == empty
+    assert [sorted(nested_in(client, client.get_run(one))) for one in (first, empty)] == [
+        [1, 2],
+        [1],
+    ]
+
+
 def test_an_evaluation_whose_number_is_given_again_is_logged(tmp_path: Path, store: str) -> None:
     client, run = MlflowClient(store), saved(tmp_path / "credit-9")
     first = write(run, store)

@@ -43,15 +43,19 @@ class FoundRun:
 def find_run(
     client: MlflowClient, experiment: str, info: RunInfo, identity: str | None
 ) -> FoundRun | None:
-    """Return the last MLflow run of this log; None if there is none."""
+    """Return the last MLflow run of this log, else the last empty one; None if there is none."""
     if identity is None:
         return None
+    empty = None
     for run in client.search_runs([experiment], f"tags.`{IDENTITY}` = '{identity}'"):
-        if _has_settings(run, info):
-            nested = dict(_nested(client, run))
-            if _is_of_log(nested, info):
-                return FoundRun(run, nested)
-    return None
+        if not _has_settings(run, info):
+            continue
+        nested = dict(_nested(client, run))
+        if _is_of_log(nested, info):
+            return FoundRun(run, nested)
+        if not nested and empty is None:
+            empty = FoundRun(run, nested)
+    return empty
 
 
 def mark_of(evaluation: Evaluation) -> str:
@@ -79,8 +83,6 @@ def _has_settings(run: Run, info: RunInfo) -> bool:
 
 def _is_of_log(nested: Mapping[str, Run], info: RunInfo) -> bool:
     """Return True if the nested runs are evaluations of this log, and not of one before it."""
-    if not nested:
-        return True
     known = {mark_of(one): one for one in info.known}
     if any(mark not in known and mark.endswith(OF_RESULTS) for mark in nested):
         return False
