@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -137,12 +138,18 @@ def test_what_an_earlier_end_said_is_withdrawn(tmp_path: Path, store: str) -> No
     first = write(run, store)
     assert client.get_run(first).data.tags["best_pipeline"] == BEST.text
     client.set_tag(first, "best_of", "the user's own")
+    client.log_metric(first, "best_of", 3.0)
     (folder / "certificate.json").unlink()
     assert write(replace(run, best=None, feasible=False), store) == first
     tags = client.get_run(first).data.tags
     assert (tags["certificate"], tags["feasible"]) == ("none", "False")
     assert [name for name in tags if name.startswith("best_")] == ["best_of"]
+    metrics = client.get_run(first).data.metrics
+    names = {"best_roc_auc", "best_latency_us", "best_recall", "best_seconds"}
+    assert {name for name, value in metrics.items() if math.isnan(value)} == names
+    assert metrics["best_of"] == 3.0
     assert write(saved(folder), store) == first
+    assert client.get_run(first).data.metrics["best_roc_auc"] == pytest.approx(0.8)
     assert client.get_run(first).data.tags["certificate"] == "latency_us <= 50: certified"
 
 

@@ -90,6 +90,13 @@ def metric_names(info: RunInfo) -> dict[str, str]:
     return distinct(names, FORMS, (SECONDS, f"best_{SECONDS}"))
 
 
+def best_metrics(info: RunInfo) -> set[str]:
+    """Return all names that a metric of the best evaluation may have; any other is the user's."""
+    forms = [form for form in FORMS if form.startswith("best_")]
+    names = metric_names(info).values()
+    return {f"best_{SECONDS}", *(form.format(name) for name in names for form in forms)}
+
+
 def metrics_of(evaluation: Evaluation, info: RunInfo) -> dict[str, float]:
     """Return the score, the value of each limit and the seconds, without NaN and infinity."""
     found = {SECONDS: evaluation.seconds}

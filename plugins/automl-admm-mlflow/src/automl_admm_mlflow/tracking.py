@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 import time
@@ -17,6 +18,7 @@ from mlflow.tracking import MlflowClient
 from automl_admm.plugin_api import Evaluation, RunInfo, RunState, SavedRun
 from automl_admm_mlflow.entries import (
     TAGS,
+    best_metrics,
     metrics_of,
     params_of,
     settings_of,
@@ -95,9 +97,9 @@ class Tracker:
         """Log the winner with its limits, the files of the run's folder, and its model."""
         own, folder = self.run.info.run_id, self.info.folder
         tags = winner_tags(best, self.info, feasible=feasible)
-        if best is not None:
-            found = metrics_of(best, self.info)
-            self._log(own, {f"best_{name}": value for name, value in found.items()})
+        found = {} if best is None else metrics_of(best, self.info)
+        metrics = {f"best_{name}": value for name, value in found.items()}
+        self._log(own, self._stale_metrics() | metrics)
         if folder is not None:
             tags |= _certified(folder) | _shipped(folder)
             for name in FILES:
@@ -116,6 +118,11 @@ class Tracker:
         for name in stale - said.keys():
             self.client.delete_tag(self.run.info.run_id, name)
         return said
+
+    def _stale_metrics(self) -> dict[str, float]:
+        """Return NaN for each metric of an earlier end: MLflow deletes none."""
+        ours = best_metrics(self.info) & self.run.data.metrics.keys()
+        return dict.fromkeys(ours, math.nan)
 
     def _log_model(self, folder: Path) -> None:
         if not (folder / "model.json").exists():
