@@ -151,3 +151,47 @@ def test_a_look_without_labels_knows_no_weight(run: Run, folder: Path) -> None:
     look(run, folder, scaled[0].drop(columns=["y", "w"]))
     told = look(run, folder, scaled[1], code=6)
     assert told["limits"][0]["pooled"] > 0.3
+
+
+def test_weights_in_another_unit_are_told_with_the_cure(run: Run, folder: Path) -> None:
+    """Each weight is divided by their sum: nearly no row is drawn, so no limit would be tested."""
+    frame = rows(400, 1, heavy=0.5)
+    told = look(run, folder, frame.assign(w=frame["w"] / frame["w"].sum()))
+    (said,) = told["not_counted"]
+    assert said.startswith("the largest weight of these rows is 0.00")
+    assert f"and of the fit 20: so {told['drawn']} of 400 rows of this look count." in said
+    assert "another unit" in said
+    assert "look-0001.json' and give the rows again" in said
+    (folder / "monitoring" / "look-0001.json").unlink()
+    again = look(run, folder, frame, code=6)
+    assert again["not_counted"] == []
+    assert 0 < again["drawn"] < 400
+
+
+def test_a_mistyped_weight_is_told_at_its_look_and_later(run: Run, folder: Path) -> None:
+    look(run, folder, rows(300, 1, heavy=0.0))
+    typed = rows(300, 2, heavy=0.0)
+    typed.loc[0, "w"] = 2e7
+    (said,) = look(run, folder, typed)["not_counted"]
+    assert said.startswith("the largest weight of these rows is 2e+07, and of the fit 20: so ")
+    assert "look-0002.json' and give the rows again, corrected" in said
+    later = look(run, folder, rows(400, 3, heavy=0.8))
+    (said,) = later["not_counted"]
+    assert "and of look 2 2e+07: so 0 of 400 rows of this look count." in said
+    assert "if the mistake is in look 2, delete it and all looks after it" in said
+    assert later["drawn"] == 0
+
+
+def test_the_number_of_drawn_rows_is_printed(run: Run, folder: Path) -> None:
+    rows(400, 1, heavy=0.0).to_csv("rows.csv", index=False)
+    done = run("monitor", folder, "rows.csv")
+    (first, *_) = done.out.splitlines()
+    assert first.startswith("look 1: 400 rows, ")
+    assert first.endswith(" of them drawn, 400 labelled in all looks")
+
+
+def test_a_row_that_is_not_drawn_is_told(folder: Path) -> None:
+    found = [monitor(folder, rows(1, seed, heavy=0.0)) for seed in range(3)]
+    assert {(one.drawn, len(one.not_counted)) for one in found} <= {(0, 1), (1, 0)}
+    (said,) = next(one for one in found if one.drawn == 0).not_counted
+    assert said.startswith("0 of 1 row of this look count")

@@ -84,7 +84,8 @@ def command(
 
 def _tell(found: Monitored) -> None:
     rows = say_count(found.rows, "row")
-    say(f"look {found.look}: {rows}, {found.pooled_rows} labelled in all looks")
+    drawn = "" if found.drawn is None else f", {found.drawn} of them drawn"
+    say(f"look {found.look}: {rows}{drawn}, {found.pooled_rows} labelled in all looks")
     if found.anew:
         say(f"warning: {found.anew}", err=True)
     if found.doubt:

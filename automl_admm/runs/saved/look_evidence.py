@@ -17,6 +17,7 @@ from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.groups_of_rows import limits_of_run, with_groups_of
+from automl_admm.runs.saved.weights_of_looks import NOT_DRAWN, Draw
 
 
 @dataclass(frozen=True)
@@ -24,21 +25,22 @@ class LookEvidence:
     """The evidence of a look by limit, and the reason for each limit without any.
 
     Its rows were drawn by `largest`, the largest weight of a group in the run and all looks; 0 if
-    it has none.
+    it has none. `draw` tells how many of its rows were.
     """
 
     by_limit: Mapping[str, Evidence]
     untold: Mapping[str, str]
     largest: float = 0.0
+    draw: Draw = NOT_DRAWN
 
 
 def evidence_of_look(run: CertifiedRun, table: Table, look: int, known: float) -> LookEvidence:
     """Measure the limits on the labelled rows of a look, but for those on timings.
 
-    The looks before it know of groups that weigh so much as `known`.
+    The fit and the looks before it know of groups that weigh so much as `known`.
     """
-    seed = int(run.settings["seed"])
-    largest = max(known, run.largest_total(), largest_total(table.roles))
+    seed, own = int(run.settings["seed"]), largest_total(table.roles)
+    largest = max(known, own)
     tested = independent_rows(table.roles, largest, seed + look)
     found, untold = dict[str, Evidence](), dict[str, str]()
     for limit, groups in limits_of_run(run):
@@ -50,7 +52,8 @@ def evidence_of_look(run: CertifiedRun, table: Table, look: int, known: float) -
             (found[name],) = run.evidence(table, (measured,), tested)
         except DataError as problem:  # such as a column without numbers
             untold[name] = problem.message
-    return LookEvidence(found, untold, largest)
+    drawn = None if tested is None or not (found or untold) else len(tested)
+    return LookEvidence(found, untold, largest, Draw(len(table.y), drawn, own))
 
 
 def is_of_rows(limit: Constraint) -> bool:

@@ -18,7 +18,8 @@ class Monitored:
     tells groups that are new, or not among the rows. `untested` says
     why limits on decisions and the like were not tested; `anew` is a sentence if earlier looks or
     their reference were at another model, and count no more. `not_counted` names limits without
-    these rows, or without those of an earlier look.
+    these rows, or without those of an earlier look. `drawn` is the number of rows that were drawn
+    for the limits, by weights or groups; None if all count.
     """
 
     look: int
@@ -36,6 +37,7 @@ class Monitored:
     untested: str | None = None
     anew: str | None = None
     not_counted: tuple[str, ...] = ()
+    drawn: int | None = None
 
     @property
     def broken(self) -> tuple[Watched, ...]:

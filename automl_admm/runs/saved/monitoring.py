@@ -53,6 +53,7 @@ from automl_admm.runs.saved.rows_again import (
     twins_by_kinds,
 )
 from automl_admm.runs.saved.watched_columns import columns_of_model, shifts_from
+from automl_admm.runs.saved.weights_of_looks import Heaviest
 from automl_admm.store.file_schemas import LARGEST_TOTAL
 from automl_admm.store.run_folder import RunFolder, write_json
 
@@ -140,8 +141,11 @@ class _Watched:
     def _seen(self, table: Table | None) -> LookEvidence:
         if table is None:
             return NOTHING
-        known = max((look.largest or 0.0 for look in self.same), default=0.0)
-        return evidence_of_look(self.run, table, self.number, known)
+        return evidence_of_look(self.run, table, self.number, self._heaviest().total)
+
+    def _heaviest(self) -> Heaviest:
+        looks = ((look.number, look.largest) for look in self.same)
+        return Heaviest(self.run.largest_total()).or_of(looks)
 
     def _pooled(self, seen: LookEvidence) -> PooledEvidence:
         """Return the evidence of all looks, as if all their rows had been drawn by one weight."""
@@ -185,6 +189,7 @@ class _Watched:
             untested=self._untested(target) if table is None else None,
             anew=_say_anew(self, is_others=is_others),
             not_counted=tuple(self._not_counted(seen, pooled)),
+            drawn=seen.draw.drawn,
         )
         self._write(found, hashes, seen)
         return found
@@ -228,7 +233,8 @@ class _Watched:
                 )
 
     def _not_counted(self, seen: LookEvidence, pooled: PooledEvidence) -> Iterator[str]:
-        """Name limits without evidence in these rows, or in those of an earlier look."""
+        """Name limits without evidence in these rows or an earlier look, and rows not drawn."""
+        yield from seen.draw.warnings(self._heaviest(), self._folder() / _name(self.number))
         counted = {look.number for look in self.counted}
         undrawn = [one.number for one in self.same if one.evidence and one.number not in counted]
         if undrawn and seen.by_limit:
@@ -294,7 +300,7 @@ class _Watched:
             "placed_order_sha256": hash_of_order(hashes),
             "placed_hashes": np.sort(hashes.placed).tolist(),
         }
-        path = self._folder() / f"look-{found.look:04d}.json"
+        path = self._folder() / _name(found.look)
         partial = path.with_name(f".{path.name}.{os.getpid()}")
         write_json(partial, content)
         try:
@@ -306,6 +312,10 @@ class _Watched:
             ) from None
         finally:
             partial.unlink(missing_ok=True)
+
+
+def _name(look: int) -> str:
+    return f"look-{look:04d}.json"
 
 
 def _say_looks(numbers: Sequence[int]) -> str:
