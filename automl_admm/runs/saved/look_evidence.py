@@ -66,8 +66,10 @@ def draw_again(
 ) -> dict[str, Evidence]:
     """Thin the evidence of a look, by limit, to a share of its rows.
 
-    Its rows were drawn by a largest weight, and a later look may have had a larger one. The numbers
-    are the same at each look, so that a row does not get a new chance to count.
+    Its rows were drawn by a largest weight, and a later look may have had a larger one. The random
+    numbers are the same at each look: while the largest weight stays, the same rows count. With a
+    larger one counts of rates are drawn anew, so a row that was out may count again; the evidence
+    is that of a plain sample at each look all the same.
     """
     rng = np.random.default_rng([seed, look])
     return {name: thin(one, share, rng) for name, one in evidence.items()}
