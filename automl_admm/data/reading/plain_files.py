@@ -19,6 +19,7 @@ from typing import Any, Self
 import psutil
 
 from automl_admm.core.errors import NO_ROOM, DataError
+from automl_admm.data.reading.dialects import SIGNS
 from automl_admm.data.reading.encodings import HINT, Encoding, find_encoding
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.formats import CSV, binary_form, check_file, format_of
@@ -153,7 +154,7 @@ def plain_copy(
             if binary_form(plain.path) is None:
                 plain = _in_utf8(plain, copies, options, is_late)
                 if format_of(plain.path) == CSV:
-                    plain = _with_newlines(plain, copies, is_late)
+                    plain = _with_newlines(plain, copies, options, is_late)
                     plain = _tidy(plain, copies, options, is_late)
         yield plain
 
@@ -252,11 +253,15 @@ def _in_utf8(plain: PlainFile, copies: _Copies, options: FileOptions, is_late: C
     )
 
 
-def _with_newlines(plain: PlainFile, copies: _Copies, is_late: Clock) -> PlainFile:
+def _with_newlines(
+    plain: PlainFile, copies: _Copies, options: FileOptions, is_late: Clock
+) -> PlainFile:
     """Return a CSV file whose rows end with newlines; a copy, if some do not."""
-    if not has_returns_alone(plain.path, is_late):
+    signs = options.separator or "".join(SIGNS)
+    if not has_returns_alone(plain.path, is_late, signs):
         return plain
-    path, is_whole = copies.write(f"{plain.path.name}.csv", with_newlines(plain.path), is_late)
+    blocks = with_newlines(plain.path, signs)
+    path, is_whole = copies.write(f"{plain.path.name}.csv", blocks, is_late)
     return replace(plain, path=path, is_whole=plain.is_whole and is_whole)
 
 

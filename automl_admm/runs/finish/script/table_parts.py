@@ -86,14 +86,15 @@ def read_file(
         return exact_records(json.loads(text)), lambda row: f"{path}, record {row + 1}"
     if "tidy" in more:
         text = more["tidy"](text)
-    return read_csv(path, with_newlines(text), columns, missing, manner)
+    text = with_newlines(text, manner.get("sep", ","))
+    return read_csv(path, text, columns, missing, manner)
 
 
-def with_newlines(text: str) -> str:
+def with_newlines(text: str, sep: str) -> str:
     """Return text with newlines for the carriage returns that end rows: pandas misreads some."""
-    parts = text.split('"')  # every other one is within quotes
-    parts[::2] = [re.sub("\r(?!\n)", "\n", part) for part in parts[::2]]
-    return '"'.join(parts)
+    # A quote opens a cell only at its start: the others are signs such as that of inches.
+    quoted = rf'(?<![^\r\n{re.escape(sep)}]) *"[^"]*(?:""[^"]*)*"?'
+    return re.sub(rf"{quoted}|\r(?!\n)", lambda one: one[0] if '"' in one[0] else "\n", text)
 
 
 def parquet_in(content: bytes, columns: Collection[str]) -> Any:
