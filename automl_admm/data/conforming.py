@@ -283,12 +283,14 @@ def _as_kept(column: Any, expected: Column) -> Any:
         is_kept = expected.holds == "boolean" or column.dtype == object
         return column.astype(object if is_kept else float)
     try:
-        turned = column.astype(expected.dtype)
+        with np.errstate(all="ignore"):  # beyond the range of the type
+            turned = column.astype(expected.dtype)
     except (TypeError, ValueError, OverflowError):  # halves, for example, where all were whole
         return column
-    # Into a float only digits are lost; an integer could lose halves or wrap around.
+    # Into a float only digits may be lost; an integer could lose halves or wrap around.
     is_float = expected.dtype.startswith("float")
-    return turned if is_float or bool((turned == column).all()) else column
+    is_held = not np.isinf(turned).any() if is_float else bool((turned == column).all())
+    return turned if is_held else column
 
 
 def _as_default_text(column: Any) -> Any:

@@ -123,3 +123,16 @@ def test_later_rows_may_have_quantities_that_are_not_whole(runs: Path, capsys: A
     scored = json.loads(said)
     code, said = told(capsys, "evaluate", runs / "point", file, "--json")
     assert json.loads(said)["score"] == pytest.approx(scored["score"], abs=1e-6)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("size", [1e18, 1e40])
+@pytest.mark.parametrize("run", ["whole", "small", "narrow", "point"])
+def test_a_later_quantity_may_be_beyond_the_type_of_the_run(
+    runs: Path, tmp_path: Path, run: str, size: float, capsys: Any
+) -> None:
+    later = ROWS.assign(a=ROWS["a"] + 0.001, y=ROWS["y"].astype(float) * size)
+    file = written(later, tmp_path / "later.csv")
+    code, said = told(capsys, "evaluate", runs / run, file, "--json")
+    assert code == 0, said
+    assert json.loads(said)["score"] < 0

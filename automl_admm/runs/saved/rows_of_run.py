@@ -170,10 +170,12 @@ def _in_type(figures: Any, values: Any, known: str | None) -> Any:
     """Return quantities in the type of the run's own, by which hashes of rows are told.
 
     A run of an earlier version does not say it: there it is that of the file, as it was in the fit.
-    Quantities that are no whole numbers stay as they are.
+    Quantities that this type has not stay as they are, such as those with digits after the point.
     """
     given = values if values.dtype.kind in "biuf" else figures
     if known is None:
         return given
-    cast = given.astype(known)
-    return cast if cast.dtype.kind == "f" or np.array_equal(cast, given) else figures
+    with np.errstate(all="ignore"):  # beyond the range of the type
+        cast = given.astype(known)
+    is_held = np.isfinite(cast).all() if cast.dtype.kind == "f" else np.array_equal(cast, given)
+    return cast if is_held else figures

@@ -314,7 +314,9 @@ def with_type(column: Any, dtype: str) -> Any:
     if dtype in ("object", "str", "string"):
         return column.astype(object if dtype == "object" else "str")
     if dtype.startswith("float"):
-        return column.astype(dtype)
+        with np.errstate(all="ignore"):  # beyond the range of the type
+            turned = column.astype(dtype)
+        return column if np.isinf(turned).any() else turned
     if column.isna().any():
         return column.astype(object if dtype.startswith("bool") else float)
     turned = column.astype(dtype)
