@@ -78,6 +78,11 @@ def test_a_sign_of_inches_moves_no_cell(tmp_path: Path) -> None:
     assert plain["b"].tolist() == ['5" pipe', "7", "p", "m\rn"]
 
 
+def test_a_return_alone_within_single_quotes_is_a_newline(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.csv", "'x','n'\n'1','a\rb'\n'2','c'\n")
+    assert read_table(path)["n"].tolist() == ["a\nb", "c"]
+
+
 def test_a_quote_after_another_sign_than_the_named_separator_is_a_sign(tmp_path: Path) -> None:
     path = written(tmp_path / "t.csv", 'a;b\r1;x,"\r;3\r')
     found = read_table(path, options=replace(NO_OPTIONS, separator=";"))
