@@ -157,15 +157,18 @@ def _of_limits(view: RunView) -> Iterator[str]:
         proof = NOTHING if one.proof is None else one.proof.verdict
         if one.proof is not None and one.proof.is_approximate:
             proof += " (approximate)"
-        values = (_held(one.value, one.holds), _held(one.held_out, one.holds_held_out))
+        values = (
+            _held(one.value, one.holds, limits_section.say_value(one)),
+            _held(one.held_out, one.holds_held_out, numbers.plain(one.held_out)),
+        )
         yield f"| {safe(one.limit)} | {' | '.join(values)} | {proof} |"
     yield ""
 
 
-def _held(value: float | None, is_held: bool | None) -> str:  # noqa: FBT001 - it is a fact
+def _held(value: float | None, is_held: bool | None, told: str) -> str:  # noqa: FBT001 - a fact
     if value is None:
         return NOTHING
-    return f"{numbers.plain(value)}{'' if is_held else ', **broken**'}"
+    return f"{told}{'' if is_held else ', **broken**'}"
 
 
 def _of_certificate(view: RunView) -> Iterator[str]:

@@ -22,6 +22,7 @@ from automl_admm.report.document.numbers import finite
 from automl_admm.report.view import RunView
 from automl_admm.runs.finish.contenders import place_of
 from automl_admm.runs.finish.run_files import read_thresholds
+from automl_admm.store.file_schemas import AS_SHIPPED
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,9 @@ class Share:
 class Shipped:
     """The model of a run; `values` are those of the limits, in their order, on validation rows.
 
-    Without a `number` it is no evaluation of the log: an ensemble of several, or a `fallback`.
-    `is_shipped` is False for the best evaluation of a run that has saved no model yet.
+    Those of the limits named `as_shipped` were measured on the model that ships. Without a `number`
+    it is no evaluation of the log: an ensemble of several, or a `fallback`. `is_shipped` is False
+    for the best evaluation of a run that has saved no model yet.
     """
 
     text: str
@@ -52,6 +54,7 @@ class Shipped:
     held_out_rows: int | None = None
     trained_rows: int | None = None
     values: tuple[float | None, ...] = ()
+    as_shipped: frozenset[str] = frozenset()
     held_out_values: tuple[float | None, ...] = ()
     members: tuple[Share, ...] = ()
     fallback: str | None = None
@@ -111,6 +114,7 @@ def _of_manifest(view: RunView, manifest: Mapping[str, Any]) -> Shipped:
         held_out_rows=manifest.get("held_out_rows"),
         trained_rows=manifest.get("rows"),
         values=tuple(finite(values.get(str(limit))) for limit in view.limits),
+        as_shipped=frozenset(manifest.get(AS_SHIPPED, ())),
         held_out_values=tuple(finite(held_out.get(str(limit))) for limit in view.limits),
         members=_members(manifest.get("ensemble")),
         fallback=manifest.get("fallback"),

@@ -43,6 +43,7 @@ TEXTS = list_of(text)
 RUN_ID = "run_id"
 # The key in `model.json` of the part of `run.json` that belongs to the model.
 OF_RUN = "run"
+AS_SHIPPED = "as_shipped"
 # In the data of a run with weights or groups.
 LARGEST_TOTAL, TARGET_TYPE = "largest_total", "target_type"
 QUANTITIES = (
@@ -216,6 +217,7 @@ _MODEL = record(
     {
         RUN_ID: text,
         OF_RUN: RUN_OF_MODEL,
+        AS_SHIPPED: TEXTS,
         SCRIPT_SHA256: nullable(text),
         "threshold": nullable(
             either("a number, 'never' or 'always'", real, one_of("never", "always"))

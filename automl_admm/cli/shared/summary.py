@@ -19,7 +19,6 @@ from automl_admm.core.percentages import percent
 from automl_admm.core.run import Account, StopReason
 from automl_admm.data.reading.shares import read_share
 from automl_admm.pipelines.fit_results import say_interval
-from automl_admm.pipelines.shipped_costs import is_cost
 from automl_admm.pipelines.thresholds.by_group import name_thresholds, name_weights
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.progress.visible_text import in_a_line
@@ -140,12 +139,14 @@ def _constraints(outcome: PipelineResult) -> list[dict[str, Any]]:
     held_out = outcome.refit.measured.held_out_constraints or nothing
     findings = nothing if certificate is None else certificate.findings
     values = outcome.best.constraints
-    rows = zip(constraints, prepared.aims, values, held_out, findings, strict=True)
+    rows = zip(
+        constraints, prepared.aims, values, held_out, findings, outcome.as_shipped, strict=True
+    )
     return [
         {
             "limit": str(limit),
             "kind": constraint.kind,
-            "is_of_whole": _is_of_whole(outcome, place),
+            "is_of_whole": constraint.kind != "checked" and is_shipped,
             "aim": aim.bound,
             "validation": value if math.isfinite(value) else None,
             "held_out": other,
@@ -153,20 +154,9 @@ def _constraints(outcome: PipelineResult) -> list[dict[str, Any]]:
             "holds_held_out": None if other is None else is_useful and limit.holds(other),
             **({} if finding is None else _finding(finding)),
         }
-        for place, (constraint, aim, value, other, finding) in enumerate(rows)
+        for constraint, aim, value, other, finding, is_shipped in rows
         for limit in [constraint.limit]
     ]
-
-
-def _is_of_whole(outcome: PipelineResult, place: int) -> bool:
-    """Return True for the cost of a model of several fits: it was measured as it ships.
-
-    A model that stays keeps no record of that; one that was only given other thresholds lacks it.
-    """
-    refit, constraint = outcome.refit, outcome.preparation.constraints[place]
-    is_single, costs = refit.ensemble is None and refit.of_folds is None, refit.measured.costs
-    is_known = not costs or not math.isnan(costs[place])
-    return not is_single and is_cost(constraint) and is_known
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

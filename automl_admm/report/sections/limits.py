@@ -36,15 +36,17 @@ class Proof:
 class LimitFound:
     """One limit: the model's value on validation and held-out rows, its proof, and the search's.
 
-    A model with one class for all rows `holds` no limit, whatever its value. `kept` of `measured`
-    evaluations hold it. At the bound `relaxed` the best score within all limits would have been
-    higher by `gain`; None if nothing is within them either way.
+    The first value `is_of_shipped` where it was measured on the model that ships. A model with one
+    class for all rows `holds` no limit, whatever its value. `kept` of `measured` evaluations hold
+    it. At the bound `relaxed` the best score within all limits would have been higher by `gain`;
+    None if nothing is within them either way.
     """
 
     limit: str
     bound: float
     at_least: bool
     value: float | None
+    is_of_shipped: bool
     holds: bool | None
     held_out: float | None
     holds_held_out: bool | None
@@ -145,6 +147,7 @@ def _limit(
         bound=limit.bound,
         at_least=limit.at_least,
         value=value,
+        is_of_shipped=model is not None and str(limit) in model.as_shipped,
         holds=None if model is None else model.holds(limit, value),
         held_out=held_out,
         holds_held_out=None if model is None else model.holds(limit, held_out),
@@ -178,7 +181,7 @@ def draw(found: Limits) -> Markup:
     rows = (
         (
             name(one.limit),
-            numbers.plain(one.value),
+            say_value(one),
             _holds(one.holds),
             numbers.plain(one.held_out),
             _holds(one.holds_held_out),
@@ -193,6 +196,12 @@ def draw(found: Limits) -> Markup:
     )
     vacuous = say_vacuous(named(found.has_model).capitalize(), found.one_class)
     return together(table(headings, rows), vacuous, _certificate(found), _prices(found))
+
+
+def say_value(found: LimitFound) -> str:
+    """Return the value under "on validation rows", with a word where it was measured elsewhere."""
+    told = numbers.plain(found.value)
+    return f"{told} in the model that ships" if found.is_of_shipped else told
 
 
 def say_vacuous(model: str, only: str | None) -> Markup | None:

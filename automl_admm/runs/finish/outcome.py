@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,7 @@ from automl_admm.core.run import FallbackKind, RunResult
 from automl_admm.core.space import Candidate
 from automl_admm.data.trained_gaps import TRAINED_GAPS, find_gaps
 from automl_admm.data.trained_levels import LEVELS, find_levels
+from automl_admm.pipelines.shipped_costs import is_cost
 from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.finish.model_file import load_fitted, load_model
 from automl_admm.runs.finish.script.csv_manner import TrainingFile, training_file
@@ -90,3 +92,18 @@ class PipelineResult:
     def score(self) -> float:
         """Its score on validation rows."""
         return self.preparation.metric.score(self.best.loss)
+
+    @property
+    def as_shipped(self) -> tuple[bool, ...]:
+        """True for each limit that was measured on the model that ships, False on validation rows.
+
+        Facts are, and costs of a model of several fits. A model that stays keeps no record of its
+        costs; one that was only given other thresholds lacks them.
+        """
+        constraints = self.preparation.constraints
+        refit, costs = self.refit, self.refit.measured.costs or (0.0,) * len(constraints)
+        is_single = refit.ensemble is None and refit.of_folds is None
+        return tuple(
+            one.kind == "checked" or (not is_single and is_cost(one) and not math.isnan(cost))
+            for one, cost in zip(constraints, costs, strict=True)
+        )

@@ -34,7 +34,7 @@ from automl_admm.runs.finish.walked_ensemble import WALKED, walked_content
 from automl_admm.runs.finish.walked_log import describe_log
 from automl_admm.runs.provenance import versions
 from automl_admm.runs.session.model_run import describe_run_of_model
-from automl_admm.store.file_schemas import OF_RUN, RUN_ID, SCRIPT_SHA256
+from automl_admm.store.file_schemas import AS_SHIPPED, OF_RUN, RUN_ID, SCRIPT_SHA256
 from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
@@ -79,6 +79,7 @@ def write_model(
         SEEN_LOSS: _finite(refit.measured.seen_loss),
         WENT_WRONG: outcome.went_wrong,
         "constraints": _values(prepared.constraints, outcome.best.constraints),
+        AS_SHIPPED: _as_shipped(outcome),
         "few_found": explain_few_found(outcome),
         **_of_the_table(outcome),
         **_thresholds(outcome.best),
@@ -109,6 +110,12 @@ def _of_the_table(outcome: PipelineResult) -> dict[str, Any]:
         "classes": None if table.classes is None else sorted_texts(table.classes),
         "positive": positive_text(table.classes),
     }
+
+
+def _as_shipped(outcome: PipelineResult) -> list[str]:
+    """Return the limits whose values were measured on the model that ships."""
+    pairs = zip(outcome.preparation.constraints, outcome.as_shipped, strict=True)
+    return [str(one.limit) for one, is_shipped in pairs if is_shipped]
 
 
 def note_passed_over(folder: RunFolder, passed: Sequence[PassedOver]) -> None:

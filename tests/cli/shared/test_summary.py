@@ -120,3 +120,18 @@ def test_a_terminal_breaks_lines_between_words_and_a_pipe_not_at_all() -> None:
     assert " ".join(line[8:] for line in lines) == text
     assert lay_out("best", "x" * 90, 6, 40).split() == ["best", "x" * 90]
     assert lay_out("best", text, 6, 20) == f"best    {text}"
+
+
+def test_report_and_card_tell_which_values_are_of_the_model_that_ships(
+    run: Any, table: Path
+) -> None:
+    bounds = ("memory_mb <= 100000", "columns <= 99", "error <= 0.9")
+    limits = [word for one in bounds for word in ("--constraint", one)]
+    assert run("fit", table, *QUICK, "--refit", "folds", *limits).code == 0
+    found = json.loads(run("report", "out", "--json").out)["limits"]["limits"]
+    assert [one["is_of_shipped"] for one in found] == [True, True, False]
+    assert run("report", "out").code == 0
+    assert run("export", "out", "--to", "modelcard:card.md").code == 0
+    for page in Path("out/report.html"), Path("card.md"):
+        told = page.read_text()
+        assert told.count(" in the model that ships") == 2, page
