@@ -67,7 +67,7 @@ def as_argument(path: object) -> str:
 
 def has_half_character(text: str) -> bool:
     """Return True if a text has half of a character, a lone surrogate: no file keeps it."""
-    return any("\ud800" <= sign <= "\udfff" for sign in text)
+    return not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def no_file_keeps(text: str) -> str | None:
