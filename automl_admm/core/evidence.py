@@ -15,6 +15,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from automl_admm.core.equal_bins import bins_of, edges_of
+from automl_admm.core.explained_variance import explained_variance
 from automl_admm.core.space import Array
 
 
@@ -166,11 +167,7 @@ class Explained:
     @property
     def value(self) -> float:
         """1 − mean(e²) / Var(y)."""
-        with np.errstate(over="ignore", invalid="ignore"):  # of huge numbers there is no variance
-            spread = float(np.var(self.truth)) if len(self.truth) else 0.0
-        if not math.isfinite(spread):
-            return math.nan
-        return 1.0 - float(np.mean(self.squares)) / spread if spread > 0 else math.nan
+        return explained_variance(self.squares, self.truth)
 
     @property
     def squares(self) -> Array:

@@ -24,6 +24,7 @@ from automl_admm.core.evidence import (
     RootMeanSquare,
     Weighted,
 )
+from automl_admm.core.explained_variance import explained_variance
 from automl_admm.core.weighted_quantile import weighted_quantile
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import Better, ConstraintFunction, ConstraintPlugin
@@ -73,9 +74,8 @@ class RSquared:
         weights = evaluated.weights
         if weights is None:
             return found
-        spread = _average((truth - _average(truth, weights)) ** 2, weights)
-        rest = _average(found.squares, weights) / spread if spread > 0 else math.nan
-        return Weighted(1.0 - rest, "rows of different true values")
+        value = explained_variance(found.squares, truth, weights)
+        return Weighted(value, "rows of different true values")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from scipy import special
 from automl_admm.certify.bounds.betting import lower_mean, lower_mean_without_end, upper_mean
 from automl_admm.certify.bounds.skewed_means import skewed_bounds
 from automl_admm.core.evidence import Explained, Quantile, RootMeanSquare
+from automl_admm.core.explained_variance import variance
 from automl_admm.core.space import Array
 
 Ends = tuple[float, float]
@@ -61,10 +62,10 @@ def _half_squares(truth: Array) -> Array:
 def approximate_explained_bounds(evidence: Explained, risk: float) -> Ends | None:
     """Return Hall's bounds for R² by its influence function.
 
-    A row moves R² by ((1 − R²) (y − ȳ)² − e²) / (n Var(y)).
+    A row moves R² by ((1 − R²) (y − ȳ)² − e²) / (n Var(y)). None for a constant truth.
     """
     squares = (evidence.truth - np.mean(evidence.truth)) ** 2
-    moved = ((1.0 - evidence.value) * squares - evidence.squares) / np.mean(squares)
+    moved = ((1.0 - evidence.value) * squares - evidence.squares) / variance(evidence.truth)
     found = skewed_bounds(evidence.value + moved, risk)
     return None if found is None else (found[0], min(found[1], 1.0))
 

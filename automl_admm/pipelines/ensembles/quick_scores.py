@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.core.explained_variance import is_constant
 from automl_admm.core.space import Array
 
 # The scores of several predictions, given the targets of the rows.
@@ -49,9 +50,9 @@ def neg_log_loss(y: Any, probabilities: Array) -> Array:
 
 def r2(y: Any, predictions: Array) -> Array:
     """Return 1 − Σ (y − ŷ)² / Σ (y − ȳ)²; NaN for a constant target."""
-    spread = float(((y - y.mean()) ** 2).sum())
-    if spread == 0.0:
+    if is_constant(y):
         return np.full(len(predictions), np.nan)
+    spread = float(((y - y.mean()) ** 2).sum())
     found: Array = 1.0 - ((predictions - y) ** 2).sum(axis=1) / spread
     return found
 

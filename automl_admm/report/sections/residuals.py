@@ -5,11 +5,13 @@ An error is the prediction less the truth, as in limits on the bias.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from automl_admm.core.explained_variance import explained_variance
 from automl_admm.core.weighted_quantile import weighted_quantile
 from automl_admm.report.document import numbers
 from automl_admm.report.document.charts import Chart, Layer
@@ -63,13 +65,12 @@ def measure(view: RunView) -> Residuals | None:
     truth = np.asarray(rows.table.y, dtype=float)
     predicted = np.asarray(rows.decisions, dtype=float).ravel()
     weights, errors = rows.table.roles.weights, predicted - truth
-    squared = float(np.average(errors**2, weights=weights))
-    spread = float(np.average((truth - np.average(truth, weights=weights)) ** 2, weights=weights))
+    explained = explained_variance(errors**2, truth, weights)
     return Residuals(
         rows=len(truth),
-        r2=1.0 - squared / spread if spread > 0 else None,
+        r2=None if math.isnan(explained) else explained,
         mean_absolute=float(np.average(np.abs(errors), weights=weights)),
-        root_mean_square=float(np.sqrt(squared)),
+        root_mean_square=float(np.sqrt(np.average(errors**2, weights=weights))),
         bias=float(np.average(errors, weights=weights)),
         quantiles={f"{q:g}": _quantile(errors, weights, q) for q in QUANTILES},
         bands=tuple(_bands(predicted, errors, weights)),

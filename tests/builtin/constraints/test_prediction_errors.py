@@ -20,6 +20,7 @@ from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.core.evidence import Evidence
 from automl_admm.core.limits import Limit
 from automl_admm.core.returned_evidence import as_evidence
+from automl_admm.core.unknown_values import why_unknown
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint, ConstraintPlugin
@@ -166,6 +167,19 @@ def test_huge_values_give_no_number_instead_of_a_wrong_one() -> None:
     assert evidence("mae_to_0.5", far).value == 0.5
     spread = replace(SEEN, y=np.where(np.arange(60) < 9, -1.7e308, 1.7e308))
     assert math.isnan(evidence("r2", spread).value)
+
+
+@pytest.mark.parametrize("name", ["r2", "r2_to_0.5"])
+@pytest.mark.parametrize("weights", [None, np.arange(60) % 3 / 3])
+def test_a_constant_truth_has_no_r2_whatever_its_mean_is_rounded_to(
+    name: str, weights: np.ndarray | None
+) -> None:
+    truth = np.full(60, 0.1)
+    if weights is not None:
+        truth[weights == 0] = 5.0  # rows that do not count
+    found = evidence(name, replace(SEEN, y=truth, weights=weights))
+    assert math.isnan(found.value)
+    assert "different true values" in why_unknown(found)
 
 
 def test_infinite_errors_do_not_pass_for_small_ones() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from automl_admm.certify.bounds.bounds import approximate_bounds, exact_bounds
+from automl_admm.certify.bounds.errors import approximate_explained_bounds
 from automl_admm.certify.bounds.skewed_means import FEWEST, skewed_bounds
 from automl_admm.certify.walk.verdicts import Verdict, judge
 from automl_admm.core.evidence import (
@@ -132,8 +133,13 @@ def test_a_ratio_of_what_has_no_lowest_value_has_no_bounds() -> None:
     assert exact_bounds(Ratio(parts), 0.001) is None
 
 
-def test_a_constant_truth_has_no_r2() -> None:
-    found = judge(Explained(np.ones(50), np.zeros(50), 3.0), Limit("r2", 0.5, at_least=True), RISK)
+@pytest.mark.parametrize("largest", [3.0, math.inf])
+@pytest.mark.parametrize("truth", [0.0, 0.1])
+def test_a_constant_truth_has_no_r2(truth: float, largest: float) -> None:
+    """The variance of 70 times 0.1 is not 0, as their mean is rounded."""
+    seen = Explained(errors(np.random.default_rng(0), 70), np.full(70, truth), largest)
+    assert approximate_explained_bounds(seen, RISK) is None
+    found = judge(seen, Limit("r2", 0.5, at_least=True), RISK)
     assert found.verdict is Verdict.NOT_ESTIMABLE
     assert "no two different true values" in found.reason
 

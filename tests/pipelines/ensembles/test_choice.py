@@ -120,6 +120,10 @@ def test_quick_scores_are_those_of_scikit_learn(name: str) -> None:
     assert BY_NAME[name](rows.y, given) == pytest.approx(expected, abs=1e-6)
 
 
+def test_a_constant_target_has_no_quick_r2() -> None:
+    assert np.isnan(BY_NAME["r2"](np.full(70, 0.1), np.zeros((2, 70)))).all()
+
+
 def test_weights_of_rows_count_in_the_choice() -> None:
     """The last rows count for nothing: by them alone the second one would be taken."""
     rows, splits = table(200), [(np.arange(20), np.arange(200))]

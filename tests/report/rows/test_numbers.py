@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from automl_admm.data.row_roles import Roles
+from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.report.rows.bins import BINS, part_by
 from automl_admm.report.rows.curves import MOST_POINTS, calibrate, curves_of
 from automl_admm.report.rows.shuffling import MOST_SECONDS, REPEATS, measure_columns
@@ -91,3 +94,14 @@ def test_bins_keep_equal_values_together_in_any_order(distinct: int) -> None:
     others = residuals._bands(values[order], errors[order], None)
     assert [one.rows for one in bands] == [one.rows for one in others]
     assert [one.error for one in bands] == pytest.approx([one.error for one in others])
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(0.0, 1.0, 70)])
+def test_errors_of_a_constant_truth_have_no_r2(weights: np.ndarray | None) -> None:
+    errors = np.random.default_rng(0).normal(size=70)
+    table = Table(None, np.full(70, 0.1), roles=Roles(weights=weights))
+    rows = SimpleNamespace(table=table, classes=None, decisions=0.1 + errors)
+    found = residuals.measure(SimpleNamespace(rows=rows, settings={"seed": 0}))
+    assert found is not None
+    assert found.r2 is None
+    assert found.root_mean_square == pytest.approx(np.sqrt(np.average(errors**2, weights=weights)))

@@ -1,0 +1,44 @@
+"""R², the share of the variance of a truth that predictions explain."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.space import Array
+
+
+def explained_variance(squares: Array, truth: Array, weights: Array | None = None) -> float:
+    """Return 1 − mean(e²) / Var(y) of squares e² of errors; NaN without a variance.
+
+    >>> explained_variance(np.array([0.25, 0.25]), np.array([0.0, 2.0]))
+    0.75
+    """
+    spread = variance(truth, weights)
+    if math.isnan(spread):
+        return math.nan
+    return 1.0 - float(np.average(squares, weights=weights)) / spread
+
+
+def variance(truth: Array, weights: Array | None = None) -> float:
+    """Return Var(y), by the weights of the rows; NaN for a constant truth and beyond all numbers.
+
+    >>> variance(np.full(70, 0.1))
+    nan
+    """
+    if is_constant(truth if weights is None else truth[weights > 0]):
+        return math.nan
+    with np.errstate(over="ignore", invalid="ignore"):  # of huge numbers there is no variance
+        squares = (truth - np.average(truth, weights=weights)) ** 2
+        spread = float(np.average(squares, weights=weights))
+    return spread if 0 < spread < math.inf else math.nan
+
+
+def is_constant(values: Any) -> bool:
+    """Return True for values without two different ones.
+
+    Their variance does not tell: that of many times 0.1 is 1.9e-34, as their mean is rounded.
+    """
+    return not len(values) or bool(np.min(values) == np.max(values))
