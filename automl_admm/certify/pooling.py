@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.evidence import Estimate, Evidence, Fact, RankCorrelation, Rate, Weighted
+from automl_admm.core.plain_evidence import COUNTS
 
 # What these say of two lots says nothing of both.
 LONE = (Estimate, Weighted, RankCorrelation)
@@ -40,9 +41,9 @@ def pool(first: Evidence, second: Evidence) -> Evidence:
 def _merged(name: str, first: Any, second: Any) -> Any:
     if isinstance(first, Mapping):
         return {key: _of_group(key, first, second) for key in {**first, **second}}
-    if isinstance(first, np.ndarray):
+    if np.ndim(first):  # an author may give a list, or a column of a table
         return np.concatenate([first, second])
-    if isinstance(first, int) and not isinstance(first, bool):
+    if name in COUNTS:
         return first + second
     if first != second:
         raise ValueError(f"its {name} is {second} and was {first}")

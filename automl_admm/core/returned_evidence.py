@@ -23,18 +23,20 @@ from automl_admm.core.evidence import (
     Smallest,
 )
 from automl_admm.core.messages import say_value
+from automl_admm.core.plain_evidence import in_plain_numbers
 
 
 def as_evidence(found: object, rows: int | None = None) -> Evidence:
     """Return a constraint function's result as evidence; a bare number is an estimate.
 
+    A whole count is an int then, and an end of a range a float, whatever its author wrote.
     Anything else raises a TypeError that shows it, and so does a number as a text.
     Counts that rows cannot have, in a rate or in a part of a comparison, raise a ValueError, and so
     do those of more rows than the function was given, if `rows` has their number.
     """
     if isinstance(found, Evidence):
         _demand_counts(found, given=math.inf if rows is None else rows)
-        return found
+        return in_plain_numbers(found)
     return Estimate(as_number(found))
 
 

@@ -38,6 +38,7 @@ from automl_admm.core.evidence import (
     Timing,
     Weighted,
 )
+from automl_admm.core.plain_evidence import in_plain_numbers
 from automl_admm.core.protocols import Finished
 from automl_admm.execution.task_folders import read_regular
 
@@ -107,8 +108,8 @@ def _plain(value: Any) -> Any:
 
 def _decoded(item: Mapping[str, Any]) -> Evidence:
     values = {name: _read(value) for name, value in item.items() if name != "kind"}
-    found: Evidence = BY_NAME[item["kind"]](**values)
-    return found
+    # Earlier versions wrote numbers as a plugin gave them: 130.0 events, and ends such as 3.
+    return in_plain_numbers(BY_NAME[item["kind"]](**values))
 
 
 def _read(value: Any) -> Any:

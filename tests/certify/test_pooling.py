@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from automl_admm.certify.pooling import pool
-from automl_admm.core.evidence import Estimate, Evidence, Fact, Gap, Mean, Ranking, Rate, Weighted
+from automl_admm.core.evidence import (
+    Estimate,
+    Evidence,
+    Fact,
+    Gap,
+    Mean,
+    Ranking,
+    Rate,
+    RootMeanSquare,
+    Weighted,
+)
 
 
 def test_groups_are_put_together_by_name_and_a_new_one_is_kept() -> None:
@@ -23,6 +35,17 @@ def test_scores_of_two_lots_give_the_auroc_of_all_rows() -> None:
         np.concatenate([one.negatives for one in lots]),
     )
     assert pool(*lots).value == whole.value
+
+
+def test_counts_add_up_and_ends_of_a_range_do_not_whatever_their_type() -> None:
+    twelve: Any = 12.0
+    assert pool(Rate(twelve, 200), Rate(twelve, 200)) == Rate(24, 400)
+    found = pool(Mean(np.zeros(2), 0, 1), Mean(np.ones(2), 0, 1))
+    assert isinstance(found, Mean)
+    assert (found.lowest, found.highest, found.value) == (0, 1, 0.5)
+    root = pool(RootMeanSquare(np.ones(2), 3), RootMeanSquare(np.ones(2), 3))
+    assert isinstance(root, RootMeanSquare)
+    assert root.largest == 3
 
 
 def test_of_two_facts_the_later_one_counts() -> None:

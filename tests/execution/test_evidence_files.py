@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import math
 import os
 
@@ -71,6 +72,15 @@ def test_evidence_comes_back_as_it_was(evidence):
     assert type(found) is (Estimate if isinstance(evidence, Own) else type(evidence))
     assert found.value == evidence.value or (found.value != found.value)
     assert encode_evidence([found]) == encode_evidence([evidence])
+
+
+def test_numbers_of_earlier_versions_are_read_as_what_they_mean():
+    """They were written as a plugin gave them."""
+    kept = [{"kind": "Rate", "events": 130.0, "trials": True, "of": "rows"}]
+    kept += [{"kind": "RootMeanSquare", "errors": [1.0], "largest": 3}]
+    rate, root = decode_evidence(json.dumps(kept).encode())
+    assert (rate, type(rate.events), type(rate.trials)) == (Rate(130, 1), int, int)
+    assert (root.largest, type(root.largest)) == (3.0, float)
 
 
 def finished(folder):
