@@ -29,6 +29,7 @@ from automl_admm.store.json_content import (
     nullable,
     number,
     one_of,
+    real,
     text,
     whole,
     within,
@@ -51,6 +52,8 @@ WITHOUT_EFFECT = frozenset(
     {"title", "source", "looks", "on_infeasible", "portion", "searched_rows"}
 )
 NUMBER_OR_TEXT = either("a number or a text", number, text)
+# A target of Python may be of truth values, which are no numbers here.
+LABEL = either("a label of the target", real, text, flag)
 
 
 def _whole_budget(config: RunConfig) -> float | None:
@@ -206,7 +209,7 @@ def _schema_of(option: Option) -> Schema:
         Kind.PART: text,
         Kind.PARTS: list_of(text),
         Kind.SCORER: text,
-        Kind.LABEL: NUMBER_OR_TEXT,
+        Kind.LABEL: LABEL,
         Kind.LIMITS: list_of(text),
         Kind.COLUMNS: mapping_of(text),
         Kind.FOLDS: NUMBER_OR_TEXT,
