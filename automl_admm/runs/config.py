@@ -19,7 +19,7 @@ from automl_admm.plugins.records import Constraint
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.metric_code import digest_metric
 from automl_admm.runs.options import OPTIONS, RunOptions
-from automl_admm.runs.validation import check_option, check_whole
+from automl_admm.runs.validation import check_option, check_whole, number_as_json
 
 DEFAULT_SECONDS = 60.0
 SHARE_OF_ONE_EVALUATION = 1 / 8
@@ -114,6 +114,9 @@ class RunConfig(RunOptions):
             value = getattr(self, one.name)
             if isinstance(value, np.generic):
                 object.__setattr__(self, one.name, value.item())
+        for option in OPTIONS:
+            value = number_as_json(option, getattr(self, option.name))
+            object.__setattr__(self, option.name, value)
         if isinstance(self.columns, Mapping):
             columns = {str(name): kind for name, kind in self.columns.items()}
             object.__setattr__(self, "columns", columns or None)

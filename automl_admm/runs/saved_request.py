@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -202,7 +203,7 @@ def _schema_of(option: Option) -> Schema:
     schemas: Mapping[Kind, Schema] = {
         Kind.SECONDS: number,
         Kind.BYTES: number,
-        Kind.WHOLE: whole(option.least),
+        Kind.WHOLE: partial(_whole, whole(option.least)),
         Kind.SHARE: within(0.0, 1.0),
         Kind.FLAG: flag,
         Kind.CHOICE: one_of(*option.choices),
@@ -220,6 +221,11 @@ def _schema_of(option: Option) -> Schema:
     schema = schemas[option.kind]
     # A dataclass keeps the default of a field as an attribute of the class.
     return nullable(schema) if getattr(RunConfig, option.name) is None else schema
+
+
+def _whole(schema: Schema, value: Any, where: str) -> None:
+    """Demand a whole number; earlier versions wrote 2.0 where a program gave it."""
+    schema(int(value) if isinstance(value, float) and value.is_integer() else value, where)
 
 
 def checked_request(said: Mapping[str, Any], path: Path) -> dict[str, Any]:

@@ -135,6 +135,19 @@ def check_whole(what: str, value: Any, least: int | None = 1) -> None:
         )
 
 
+def number_as_json(option: Option, value: Any) -> Any:
+    """Return an option's number as JSON has it: 2.0 of a count as 2, 9/10 of a share as 0.9.
+
+    All else is returned as it is, as is an int in place of a float: it names the same run as ever.
+    """
+    if isinstance(value, int) or not isinstance(value, Real):
+        return value
+    if option.kind is Kind.WHOLE:
+        number: Any = value
+        return int(number) if number % 1 == 0 else value
+    return float(value) if option.kind in MEASURES or option.kind is Kind.SHARE else value
+
+
 def with_numbers(record: object, options: Iterable[Option]) -> dict[str, Any]:
     """Return the values of the options by name, with texts such as "30s" and "2GB" as numbers."""
     return {option.name: _number_of(option, getattr(record, option.name)) for option in options}

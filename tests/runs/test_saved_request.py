@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
@@ -28,10 +27,9 @@ from automl_admm.execution.server.early_server import EarlyServer
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.interrupts import Deferral
-from automl_admm.runs.option_record import Kind, Option
 from automl_admm.runs.options import OPTIONS, PipelineOptions, options_of
 from automl_admm.runs.prepare.preparation import prepare
-from automl_admm.runs.saved_request import checked_request, describe_request, kept_cv, read_request
+from automl_admm.runs.saved_request import kept_cv, read_request
 from automl_admm.runs.session.run_json import write_settings
 from automl_admm.store.run_folder import RunFolder
 
@@ -75,7 +73,6 @@ NEEDED: Mapping[str, Mapping[str, Any]] = {
     "certify_fraction": {"constraints": (LIMIT,), "certify": 0.9},
     "last_look": {"constraints": (LIMIT,), "certify": 0.9},
 }
-SAVED = [option for option in OPTIONS if option.is_saved]
 
 
 @pytest.fixture(scope="module")
@@ -156,31 +153,6 @@ def test_numbers_of_numpy_come_back_as_numbers(rows: Any, tmp_path: Path) -> Non
     given = {name: kind(KEPT[name]) for name, kind in kinds.items()}
     back = read_request(written(RunConfig("tiny", **given), rows, tmp_path / "run"), {})
     assert {name: getattr(back, name) for name in kinds} == {name: KEPT[name] for name in kinds}
-
-
-# What a program may give beside the example of each kind.
-ODD_VALUES: Mapping[Kind, tuple[Any, ...]] = {
-    Kind.LABEL: (True, False, np.True_, 1, 2.5, np.int64(3), math.inf, -math.inf, ""),
-}
-
-
-@pytest.mark.parametrize("option", SAVED, ids=lambda option: option.name)
-def test_all_that_the_checks_accept_is_read_back(option: Option) -> None:
-    for value in (other_value(option), *ODD_VALUES.get(option.kind, ())):
-        try:
-            config = RunConfig("tiny", **{**NEEDED.get(option.name, {}), option.name: value})
-        except ConfigurationError:
-            continue
-        said = json.loads(json.dumps(describe_request(config)))
-        back = checked_request(said, Path("run.json"))[option.name]
-        assert back == json.loads(json.dumps(getattr(config, option.name)))
-
-
-def test_a_truth_value_comes_back_as_the_positive_class(rows: Any, tmp_path: Path) -> None:
-    frame, target = rows
-    config = RunConfig("tiny", positive=False)
-    back = read_request(written(config, (frame, target == 1), tmp_path / "run"), {})
-    assert back.positive is False
 
 
 def test_what_only_python_can_give_is_named(rows: Any, tmp_path: Path) -> None:
