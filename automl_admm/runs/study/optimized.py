@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from automl_admm.core.evaluations import Evaluation
@@ -14,7 +14,11 @@ from automl_admm.runs.finish.no_success import best_or_raise
 
 @dataclass(frozen=True)
 class MinimizeResult:
-    """The result of `minimize`: the best values by name, and all evaluations."""
+    """The result of `minimize`: the best values by name, and all evaluations.
+
+    `constraints` has each limited quantity once, `limit_names` a name for each limit, as the
+    evaluations have a value: two limits may bound one quantity from both sides.
+    """
 
     best: dict[str, Any]
     loss: float
@@ -22,6 +26,7 @@ class MinimizeResult:
     feasible: bool
     stopped_by: str
     evaluations: tuple[Evaluation, ...]
+    limit_names: tuple[str, ...] = field(default=(), repr=False)
 
 
 def summarize(run: RunResult, space: SearchSpace, config: RunConfig) -> MinimizeResult:
@@ -35,4 +40,5 @@ def summarize(run: RunResult, space: SearchSpace, config: RunConfig) -> Minimize
         feasible=run.feasible,
         stopped_by=run.stopped_by,
         evaluations=run.evaluations,
+        limit_names=tuple(names),
     )

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import math
+import pickle
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +102,26 @@ def test_a_result_of_minimize_is_a_source() -> None:
     assert one.add_observations(result) == 5
     assert one.best is not None
     assert one.best.loss == result.loss
+
+
+def test_a_result_with_a_limit_on_each_side_is_a_source() -> None:
+    limits = ["size >= 1", "size <= 4"]
+
+    def weigh(values: dict[str, Any]) -> dict[str, float]:
+        return {"loss": float(values["x"]), "size": 5 * float(values["x"])}
+
+    result = minimize(weigh, SPACE, constraints=limits, max_evaluations=5, **QUICK)
+    for source in (result, pickle.loads(pickle.dumps(result))):
+        one = study(constraints=limits)
+        assert one.add_observations(source) == 5
+        assert {trial.limits["size"] == 5 * trial.values["x"] for trial in one.results} == {True}
+
+
+def test_a_result_of_an_earlier_version_has_the_names_of_its_quantities() -> None:
+    result = minimize(lambda v: float(v["x"]), SPACE, max_evaluations=3, **QUICK)
+    before = replace(result, limit_names=())
+    vars(before).pop("limit_names")
+    assert Study(SPACE, **QUICK).add_observations(before) == 3
 
 
 SHAPES = SearchSpace((Choice("shape", ("round", "flat", "long")),))
