@@ -13,7 +13,6 @@ from automl_admm.core.plain_evidence import COUNTS
 
 # What these say of two lots says nothing of both.
 LONE = (Estimate, Weighted, RankCorrelation)
-NO_ROWS = Rate(0, 0)
 
 
 def pool(first: Evidence, second: Evidence) -> Evidence:
@@ -25,9 +24,8 @@ def pool(first: Evidence, second: Evidence) -> Evidence:
     >>> pool(Rate(1, 4), Rate(2, 4))
     Rate(events=3, trials=8, of='rows')
     """
-    # A group without rows has an empty rate, whatever is measured in the others.
-    if NO_ROWS in (first, second):
-        return second if first == NO_ROWS else first
+    if _has_no_rows(first) or _has_no_rows(second):
+        return second if _has_no_rows(first) else first
     if type(first) is not type(second) or isinstance(first, LONE):
         raise ValueError(f"{type(second).__name__} does not add to {type(first).__name__}")
     if isinstance(first, Fact):
@@ -36,6 +34,14 @@ def pool(first: Evidence, second: Evidence) -> Evidence:
     merged = {name: _merged(name, getattr(first, name), getattr(second, name)) for name in names}
     found: Evidence = type(first)(**merged)
     return found
+
+
+def _has_no_rows(evidence: Evidence) -> bool:
+    """Return True for the rate of a group without rows, whatever is measured in the others.
+
+    Its rows may have another name than theirs: the decided ones, or those of a class.
+    """
+    return isinstance(evidence, Rate) and evidence.trials == 0
 
 
 def _merged(name: str, first: Any, second: Any) -> Any:

@@ -19,12 +19,29 @@ from automl_admm.core.evidence import (
     RootMeanSquare,
     Weighted,
 )
+from automl_admm.core.named_rows import name_rows
 
 
 def test_groups_are_put_together_by_name_and_a_new_one_is_kept() -> None:
     found = pool(Gap({"f": Rate(1, 4), "m": Rate(2, 4)}), Gap({"m": Rate(1, 4), "x": Rate(0, 2)}))
     assert isinstance(found, Gap)
     assert found.groups == {"f": Rate(1, 4), "m": Rate(3, 8), "x": Rate(0, 2)}
+
+
+@pytest.mark.parametrize("rename", ["{}", "decided {}"])
+@pytest.mark.parametrize("whole", [Rate(1, 9, "negative rows"), Mean(np.ones(9), 0.0, 1.0)])
+def test_a_group_without_rows_adds_nothing_whatever_its_rows_are_called(
+    rename: str, whole: Evidence
+) -> None:
+    lots = [
+        name_rows(Gap({"f": Rate(3, 10), "m": one}), rename.format) for one in (Rate(0, 0), whole)
+    ]
+    for first, second in (lots, lots[::-1]):
+        found = pool(first, second)
+        assert isinstance(found, Gap)
+        assert found.groups["f"] == Rate(6, 20, rename.format("rows"))
+        assert type(found.groups["m"]) is type(whole)
+        assert found.groups["m"].value == whole.value
 
 
 def test_scores_of_two_lots_give_the_auroc_of_all_rows() -> None:
