@@ -152,8 +152,15 @@ class _Writer:
         if module is None or not name.isidentifier() or getattr(item, "__self__", None):
             raise NotWritableError(f"{name or item!r} is not at the top of a module")
         if module != "builtins":
-            self.imports.add(f"{_public_home(module, name)}.{name}")
+            self.note(f"{_public_home(item, module, name)}.{name}")
         return str(name)
+
+    def note(self, path: str) -> None:
+        """Note an import; raise if another object has its name already."""
+        name = path.rpartition(".")[2]
+        if any(one.rpartition(".")[2] == name and one != path for one in self.imports):
+            raise NotWritableError(f"two objects have the name {name}")
+        self.imports.add(path)
 
 
 def _plain(value: Any) -> str:
@@ -176,13 +183,16 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _public_home(module: str, name: str) -> str:
-    """Return the package that gives out a class of a private module of scikit-learn's or others."""
+def _public_home(item: Any, module: str, name: str) -> str:
+    """Return the package that gives out an object of a private module of scikit-learn's or others.
+
+    What it gives out by that name may be another object: then it is the private module.
+    """
     parts = module.split(".")
     for place, part in enumerate(parts):
         if part.startswith("_") and place:
             home = ".".join(parts[:place])
-            if getattr(sys.modules.get(home), name, None) is not None:
+            if getattr(sys.modules.get(home), name, None) is item:
                 return home
     return module
 

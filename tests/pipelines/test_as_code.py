@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import sys
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -61,6 +63,22 @@ def test_what_no_code_builds_is_told(value: object, told: str) -> None:
     code = code_of(Pipeline([("odd", Odd(value))]))
     assert told in code.problem
     assert not code.pipeline
+
+
+def test_a_class_is_not_taken_for_another_one_of_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package gives out a class of its own by the name of one in its private module."""
+    hidden = ModuleType("outer._hidden")
+    inner, outer = (type("Odd", (Odd,), {"__module__": hidden.__name__}) for _ in range(2))
+    vars(hidden)["Odd"] = inner
+    monkeypatch.setitem(sys.modules, hidden.__name__, hidden)
+    package = ModuleType("outer")
+    monkeypatch.setitem(sys.modules, package.__name__, package)
+    vars(package)["Odd"] = outer
+    assert code_of(inner()).imports == ("outer._hidden.Odd",)
+    assert type(built(code_of(inner()))) is inner
+    assert code_of(inner(outer())).problem == "two objects have the name Odd"
+    vars(package)["Odd"] = inner
+    assert code_of(inner()).imports == ("outer.Odd",)
 
 
 def test_functions_are_named_with_their_module() -> None:
