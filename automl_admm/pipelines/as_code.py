@@ -17,6 +17,7 @@ from automl_admm.pipelines.calibrated import without_calibration
 WIDTH = 92
 INDENT = "    "
 SHORT = 30  # characters of an item that may stand beside others
+DATES = "mM"  # kinds of numpy that lists and numbers of Python do not keep
 SPLITTERS = "sklearn.model_selection."  # they keep their arguments, and have no `get_params`
 THRESHOLDS = (
     *("FixedThresholdClassifier", "GroupThresholdClassifier"),
@@ -112,15 +113,13 @@ class _Writer:
     def value(self, value: Any, depth: int) -> str:
         """Write any value."""
         if isinstance(value, np.generic):
-            return self.value(value.item(), depth)
+            return self.scalar(value, depth)
         if isinstance(value, list | tuple | set | frozenset | Mapping):
             return self.container(value, depth)
         if isinstance(value, np.ndarray):
-            self.imports.add("numpy.array")
-            return f"array({self.value(value.tolist(), depth)})"
+            return self.array(value, depth)
         if isinstance(value, np.ufunc):
-            self.imports.add(f"numpy.{value.__name__}")
-            return str(value.__name__)
+            return self.ufunc(value)
         if inspect.isclass(value) or inspect.isroutine(value):
             return self.name(value)
         is_object = hasattr(value, "get_params") or type(value).__module__.startswith(SPLITTERS)
@@ -131,6 +130,34 @@ class _Writer:
         given = _given(item).items()
         items = [f"{name}={self.value(value, depth + 1)}" for name, value in given]
         return _call(self.name(type(item)), items, depth)
+
+    def scalar(self, value: np.generic, depth: int) -> str:
+        """Write a number or a text of numpy as that of Python."""
+        item = value.item()
+        # A date may become a whole number, and a long number stays one of numpy.
+        if value.dtype.kind in DATES or isinstance(item, np.generic):
+            raise NotWritableError(f"a parameter is a {type(value).__qualname__}")
+        return self.value(item, depth)
+
+    def array(self, value: Any, depth: int) -> str:
+        """Write an array, with its type where the list alone makes another one."""
+        dtype, items = value.dtype, value.tolist()
+        again = None if dtype.kind in DATES else _array_of(items, dtype.str)
+        if again is None or (again.dtype, again.shape) != (dtype, value.shape):
+            raise NotWritableError(f"a parameter is an array of {dtype} that no list makes")
+        plain = _array_of(items)
+        is_plain = plain is not None and plain.dtype == dtype
+        typed = "" if is_plain else f", dtype={_quoted(dtype.str)}"
+        self.note("numpy.array")
+        return f"array({self.value(items, depth)}{typed})"
+
+    def ufunc(self, value: Any) -> str:
+        """Name a function of numpy; others of its kind do not tell their module."""
+        name = str(value.__name__)
+        if getattr(np, name, None) is not value:
+            raise NotWritableError(f"{name} is a ufunc of another package than numpy")
+        self.note(f"numpy.{name}")
+        return name
 
     def container(self, value: Any, depth: int) -> str:
         """Write a list and its like."""
@@ -161,6 +188,14 @@ class _Writer:
         if any(one.rpartition(".")[2] == name and one != path for one in self.imports):
             raise NotWritableError(f"two objects have the name {name}")
         self.imports.add(path)
+
+
+def _array_of(items: Any, dtype: str | None = None) -> Any:
+    """Return the array of a list; None if it is of no one shape, or the type is unknown."""
+    try:
+        return np.array(items, dtype=dtype)
+    except (TypeError, ValueError):
+        return None
 
 
 def _plain(value: Any) -> str:

@@ -6,11 +6,13 @@ import ast
 import importlib
 import sys
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -27,7 +29,7 @@ CASES = [
 ]
 
 
-def built(code: PipelineCode) -> object:
+def built(code: PipelineCode) -> Any:
     known: dict[str, object] = {}
     for path in code.imports:
         module, _, name = path.rpartition(".")
@@ -51,12 +53,57 @@ class Odd(BaseEstimator):  # type: ignore[misc]
         self.value = value
 
 
+def nested() -> object:
+    """An array of two lists of two numbers: their list makes an array of four numbers."""
+    found = np.empty(2, dtype=object)
+    found[:] = [[1, 2], [3, 4]]
+    return found
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.array([1, "a"], dtype=object),
+        np.array([None, "a", 2.5, True], dtype=object),
+        np.array([1.5, 2.0]),
+        np.array([1.5, np.nan], dtype=np.float32),
+        np.array([1, 2], dtype=np.int8),
+        np.array([1, 2], dtype=">i8"),
+        np.array(["a", "b"], dtype="U9"),
+        np.array([b"a"]),
+        np.array([], dtype=bool),
+        np.array([[1, 2], [3, 4]]),
+        np.array(list("abcdefghijklmnopqrstuvwxyz" * 9), dtype=object),
+    ],
+    ids=lambda value: f"{value.dtype}-{value.size}",
+)
+def test_an_array_keeps_its_type(value: Any) -> None:
+    again = built(code_of(Odd(value))).value
+    assert again.dtype == value.dtype
+    assert list(map(type, again.ravel().tolist())) == list(map(type, value.ravel().tolist()))
+    np.testing.assert_array_equal(again, value)
+
+
+def test_the_type_of_an_array_is_written_only_where_it_matters() -> None:
+    assert code_of(Odd(np.array([1, 2]))).pipeline == "Odd(value=array([1, 2]))"
+    told = code_of(Odd(np.array([1, "a"], dtype=object))).pipeline
+    assert told == 'Odd(value=array([1, "a"], dtype="|O"))'
+
+
 @pytest.mark.parametrize(
     ("value", "told"),
     [
         (object(), "a parameter is a object"),
         (lambda x: x, "is not at the top of a module"),
         (np.random.default_rng(0), "a parameter is a Generator"),
+        (np.datetime64("2020-01-01", "ns"), "a parameter is a datetime64"),
+        (np.longdouble(0.5), "a parameter is a longdouble"),
+        (np.array(["2020-01-01"], "M8[ns]"), r"an array of datetime64[ns] that no list makes"),
+        (np.array([1, 2], "m8[D]"), "an array of timedelta64[D]"),
+        (np.zeros(2, [("a", int), ("b", float)]), "an array of [('a', '<i8'), ('b', '<f8')]"),
+        (nested(), "an array of object that no list makes"),
+        (np.zeros((0, 2)), "an array of float64 that no list makes"),
+        (expit, "expit is a ufunc of another package than numpy"),
     ],
 )
 def test_what_no_code_builds_is_told(value: object, told: str) -> None:
@@ -69,6 +116,7 @@ def test_a_class_is_not_taken_for_another_one_of_its_name(monkeypatch: pytest.Mo
     """A package gives out a class of its own by the name of one in its private module."""
     hidden = ModuleType("outer._hidden")
     inner, outer = (type("Odd", (Odd,), {"__module__": hidden.__name__}) for _ in range(2))
+    nested: Any = inner
     vars(hidden)["Odd"] = inner
     monkeypatch.setitem(sys.modules, hidden.__name__, hidden)
     package = ModuleType("outer")
@@ -76,14 +124,14 @@ def test_a_class_is_not_taken_for_another_one_of_its_name(monkeypatch: pytest.Mo
     vars(package)["Odd"] = outer
     assert code_of(inner()).imports == ("outer._hidden.Odd",)
     assert type(built(code_of(inner()))) is inner
-    assert code_of(inner(outer())).problem == "two objects have the name Odd"
+    assert code_of(nested(outer())).problem == "two objects have the name Odd"
     vars(package)["Odd"] = inner
     assert code_of(inner()).imports == ("outer.Odd",)
 
 
 def test_functions_are_named_with_their_module() -> None:
     code = code_of(FunctionTransformer(np.log1p, kw_args={"where": True}))
-    assert built(PipelineCode(code.pipeline, imports=code.imports)).func is np.log1p  # type: ignore[attr-defined]
+    assert built(PipelineCode(code.pipeline, imports=code.imports)).func is np.log1p
 
 
 @pytest.mark.parametrize(
