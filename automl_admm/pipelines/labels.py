@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.core.errors import ConfigurationError, DataError, Remedy
 from automl_admm.core.messages import say_value
 
 DATES = (np.datetime64, np.timedelta64, datetime, timedelta)
+# scikit-learn's `FixedThresholdClassifier` takes these alone for a positive label.
+NAMED = (str, bool, int, float, np.bool_, np.integer, np.floating)
 SHOWN = 12  # labels in a message
 # The number of a row that a model leaves undecided; its label is None.
 UNDECIDED = -1
@@ -166,6 +168,7 @@ def _place_of(positive: object, labels: Any) -> int:
         )
     place = place_of(positive, labels)
     if place is not None:
+        _check_named(place, labels)
         return place
     raise ConfigurationError(
         f"there is no class '{positive}' in the target to be the positive one.",
@@ -173,10 +176,24 @@ def _place_of(positive: object, labels: Any) -> int:
     )
 
 
+def _check_named(place: int, labels: Any) -> None:
+    """Raise if thresholds cannot be of this label: scikit-learn's name a text or a number."""
+    is_last, label = place == len(labels) - 1, labels[place]
+    # A time of numpy is one of its whole numbers.
+    is_date = isinstance(label, DATES)
+    if is_last or (not is_date and isinstance(label, NAMED)):
+        return
+    raise ConfigurationError(
+        f"the positive class '{text_of(label)}' is neither a text nor a number, and of such labels "
+        f"the last one is the positive class: '{text_of(labels[-1])}'.",
+        hint=Remedy("Write the labels of the target as texts, or leave out {positive}."),
+    )
+
+
 def place_of(said: object, labels: Any) -> int | None:
     """Return the place of a label, which may be said as text; None if none or several are meant."""
     # From the strictest to the loosest; a step that fits two labels decides nothing.
-    for is_meant in (_is_equal, _is_same_text, _is_same_number, _is_same_word):
+    for is_meant in (_is_equal, _is_same_text, _is_same_date, _is_same_number, _is_same_word):
         found = [place for place, label in enumerate(labels) if is_meant(label, said)]
         if len(found) == 1:
             return found[0]
@@ -189,14 +206,28 @@ def _is_equal(label: Any, positive: object) -> bool:
 
 
 def _is_same_text(label: Any, positive: object) -> bool:
-    return str(label) == str(positive).strip()
+    return str(positive).strip() in (str(label), text_of(label))
+
+
+def _is_same_date(label: Any, positive: object) -> bool:
+    """A date may be written in more than one form."""
+    import pandas as pd
+
+    if not isinstance(label, DATES):
+        return False
+    is_moment = isinstance(label, np.datetime64 | datetime)
+    try:
+        read = (pd.Timestamp if is_moment else pd.Timedelta)(str(positive).strip())
+    except (OverflowError, ValueError):
+        return False
+    return text_of(read) == text_of(label)
 
 
 def _is_same_number(label: Any, positive: object) -> bool:
     """A label may be kept as 1.0 and written as 1."""
     try:
         return not isinstance(label, bool | np.bool_) and float(label) == float(str(positive))
-    except ValueError:
+    except (TypeError, ValueError):
         return False
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from automl_admm import AutoMLClassifier
 from automl_admm.cli.main import main
 from automl_admm.constraints.group_classifier import GroupThresholdClassifier
 from automl_admm.core.errors import ConfigurationError, DataError
-from automl_admm.pipelines.labels import check_scored, list_labels, number_classes
+from automl_admm.pipelines.labels import check_scored, list_labels, number_classes, text_of
 from automl_admm.runs.finish.model_file import load_model
 from automl_admm.store.run_folder import RunFolder
 
@@ -53,6 +54,37 @@ def test_the_named_label_is_last_and_one(labels: Any, given: Any) -> None:
     assert list(classes) == [labels[1], labels[0]]
     assert (classes[numbers] == y).all()
     assert (number_classes(y, labels[1])[0] == np.unique(y)).all()
+
+
+TEXTS = ("2021-06-01", "2021-06-01 00:00:00", "2021-06-01T00:00:00", "2021-06-01T00:00:00.000000")
+
+
+@pytest.mark.parametrize("given", [*TEXTS, pd.Timestamp(TEXTS[0]), np.datetime64(TEXTS[0])])
+@pytest.mark.parametrize("unit", ["D", "us", "ns", "object"])
+def test_a_date_is_named_in_any_of_its_forms(given: Any, unit: str) -> None:
+    moments = pd.to_datetime(["2020-01-01", "2021-06-01"])
+    is_array = unit != "object"
+    y = moments.to_numpy().astype(f"M8[{unit}]") if is_array else np.array(moments, dtype=object)
+    assert number_classes(y, given)[1].tolist() == [0, 1]
+    with pytest.raises(ConfigurationError, match="there is no class '2020-01-02'"):
+        number_classes(y, "2020-01-02")
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["2020-01-01", "2021-06-01"], "M8[ns]"),
+        np.array([1, 2], "m8[h]"),
+        np.array([date(2020, 1, 1), date(2021, 6, 1)], dtype=object),
+    ],
+    ids=["dates", "times", "objects"],
+)
+def test_a_first_label_that_no_threshold_names_is_refused_in_a_line(labels: Any) -> None:
+    first, last = map(text_of, labels)
+    with pytest.raises(ConfigurationError, match=f"'{first}' is neither.* class: '{last}'") as told:
+        number_classes(labels, labels[0])
+    assert "\n" not in str(told.value)
+    assert number_classes(labels, labels[1])[1].tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("given", ["worse", 3, True])
@@ -182,6 +214,23 @@ def test_a_resume_means_the_same_class_and_refuses_another(
     capsys.readouterr()
     assert run("resume", "run", "--max-evaluations", "+1", "-q") == 7
     assert "positive: 'False' → None" in capsys.readouterr().err
+
+
+def test_a_date_goes_on_as_the_positive_class_in_any_of_its_forms(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    days = pd.to_datetime(["2020-01-01", "2021-06-01"])
+    people((days[0], days[1])).to_parquet("people.parquet")
+    words = ["--target", "out", "--grammar", "tiny", "--executor", "inline", "--out", "run", "-q"]
+    more = ["--cv=2", "--max-evaluations", "1", "--constraint", "recall >= 0.2"]
+    for first in ("2020-01-01", "2020-01-01T00:00:00"):
+        assert run("fit", "people.parquet", *words, *more, "--positive", first) == 2
+        assert "is neither a text nor a number" in capsys.readouterr().err
+    assert run("fit", "people.parquet", *words, *more, "--positive", "2021-06-01 00:00:00") == 0
+    assert run("resume", "run", "--max-evaluations", "+1", "-q") == 0
+    assert json.loads(Path("run/model.json").read_text())["positive"] == "2021-06-01T00:00:00"
+    assert run("evaluate", "run", "people.parquet") == 0
 
 
 def run(*words: str) -> int:

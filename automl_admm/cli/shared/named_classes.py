@@ -18,13 +18,22 @@ def check_named_classes(config: RunConfig, target: Any, folder: str) -> None:
     option = "--positive"
     try:
         if config.positive is not None:
-            number_classes(np.array(labels_in_text(target)), config.positive)
+            number_classes(_labels(target), config.positive)
         option = "--cost"
         if config.cost is not None:
-            read_costs(config.cost).of(labels_in_text(target))
+            read_costs(config.cost).of(_labels(target))
     except ConfigurationError as problem:
         raise ConfigurationError(
             f"{problem} The run in '{folder}' was begun with {option}, which resume can neither "
             "change nor leave out.",
             hint="Give the classes the names that they had, or begin a new run: `automl-admm fit`.",
         ) from problem
+
+
+def _labels(target: Any) -> Any:
+    """Return the different labels: dates as they are, whose texts are many, and others as texts."""
+    import pandas as pd
+
+    known = pd.Series(target).dropna().infer_objects()
+    is_date = known.dtype.kind in "mM"
+    return np.asarray(known.unique()) if is_date else np.array(labels_in_text(target))
