@@ -36,11 +36,6 @@ def _area(positive: Array, negative: Array) -> float:
     return float((below + up_to).mean() / (2 * len(ordered)))
 
 
-def accuracy(y: Any, probabilities: Array) -> Array:
-    """Return the share of rows whose most probable class is right."""
-    return _mean(probabilities.argmax(axis=2) == y)
-
-
 def neg_log_loss(y: Any, probabilities: Array) -> Array:
     """Return the mean logarithm of the probability of the true class."""
     least = np.finfo(probabilities.dtype).eps
@@ -83,7 +78,6 @@ BY_NAME: Mapping[str, Scores] = MappingProxyType(
         one.__name__: one
         for one in (
             roc_auc,
-            accuracy,
             neg_log_loss,
             r2,
             neg_mean_squared_error,

@@ -23,7 +23,8 @@ from automl_admm.pipelines.predictions.checks import (
     turn,
 )
 from automl_admm.pipelines.predictions.measured import Seen, Table
-from automl_admm.pipelines.thresholds.single import DEFAULTS, response_of
+from automl_admm.pipelines.predictions.plain_decisions import told_decisions
+from automl_admm.pipelines.thresholds.single import response_of
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 
 # A pipeline that decides more than one class shows it in the first rows, as a rule.
@@ -66,7 +67,7 @@ def describe_decisions(seen: Sequence[Seen]) -> dict[str, Any]:
     classes = seen[0].rows.classes
     if classes is None:
         return {}
-    decisions = [_decided(one.part, len(classes)) for one in seen]
+    decisions = [told_decisions(one) for one in seen]
     if _only_class(seen, decisions) is not None:
         decisions = [_asked(one) for one in seen]
     only = _only_class(seen, decisions)
@@ -132,19 +133,6 @@ def one_class_of(pipeline: Any, table: Table, seconds: float) -> str | None:
         if len(known) > 1 or (is_late and first < len(rows)):
             return None
     return str(table.classes[known.pop()]) if known else None
-
-
-def _decided(part: EvaluatedPipeline, classes: int) -> Any:
-    """Return the decided class numbers, or those of the scores at the default threshold."""
-    if part.decisions is not None:
-        return np.asarray(part.decisions)
-    predictions = np.asarray(part.predictions)
-    if predictions.ndim == 2:
-        return predictions.argmax(axis=1)
-    return (
-        # scikit-learn's own classifiers decide by > 0 here.
-        (predictions > DEFAULTS["decision_function"]).astype(int) if classes == 2 else predictions
-    )
 
 
 def _asked(seen: Seen) -> Any:

@@ -17,6 +17,7 @@ import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import LeaveOneOut
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import TargetEncoder
 from sklearn.tree import DecisionTreeClassifier
@@ -130,6 +131,16 @@ def test_a_limit_that_changes_the_model_changes_nothing_of_that_loss(tmp_path: P
     used = replace(used, held_out=used.table, constraints=(spoiling,))
     found = used.refit(default_start(used.space.space), 0, tmp_path)
     assert (found.held_out_problem, found.seen_loss) == ("", 0.0)
+
+
+def test_the_rates_are_of_the_same_decisions_whichever_label_is_positive(tmp_path: Path) -> None:
+    """Of two neighbours that differ, the first sorted label is decided."""
+
+    def called(positive: str) -> float:
+        used = only(work(positive=positive), lambda: KNeighborsClassifier(2))
+        return float(evaluated(used, tmp_path)["decisions"]["selection_rate"])
+
+    assert called("bad") + called("good") == pytest.approx(1.0)
 
 
 def test_a_ranking_that_the_default_makes_nothing_of_is_given_a_threshold(tmp_path: Path) -> None:
