@@ -22,6 +22,7 @@ from automl_admm.pipelines.labels import is_turned
 from automl_admm.pipelines.limit_values import mean_values
 from automl_admm.pipelines.predictions.checks import turn
 from automl_admm.pipelines.predictions.measured import Seen
+from automl_admm.pipelines.predictions.plain_decisions import told_decisions
 from automl_admm.pipelines.thresholds.by_group import BY_DEFAULT, CALIBRATION, Thresholds
 from automl_admm.pipelines.thresholds.elsewhere import ELSEWHERE
 from automl_admm.pipelines.thresholds.path import PATH, DecisionPath, Stop
@@ -71,6 +72,17 @@ class Calibration:
     def chances(self, scores: Array) -> Array:
         """Return σ(slope · s + offset)."""
         return sigmoid(self.slope * scores + self.offset)
+
+    def plain_threshold(self, classes: Any) -> float:
+        """Return that of plain `predict`: of a tie the first sorted label is decided."""
+        here = float(self.chances(np.array([DEFAULTS[self.response]]))[0])
+        return here * (1 - ROUNDING if is_turned(classes) else 1 + ROUNDING)
+
+    def mended(self, threshold: float, classes: Any) -> float:
+        """Return a threshold of the log; earlier versions had ties on one side for all classes."""
+        plain = self.plain_threshold(classes)
+        is_beside = is_turned(classes) and math.isclose(threshold, plain, rel_tol=3 * ROUNDING)
+        return plain if is_beside else threshold
 
     def around(self, model: Any, classes: Any) -> Any:
         """Return a fitted model with these probabilities; the positive class is the last one."""
@@ -166,7 +178,8 @@ def calibrate(
 class _Rows:
     """The rows of all folds: `scores` are those of the thresholds, `inner` those to calibrate.
 
-    Both are one for all pipelines but those that have a decision function beside probabilities.
+    Both are one for all pipelines but those that have a decision function beside probabilities. At
+    the default threshold the rows `called` are positive.
     """
 
     y: Array
@@ -174,6 +187,8 @@ class _Rows:
     inner: Array
     response: str
     outer: str
+    called: Any
+    classes: Any
 
     @classmethod
     def of(cls, seen: Sequence[Seen]) -> _Rows | None:
@@ -191,7 +206,8 @@ class _Rows:
             inner = np.concatenate([turn(one, classes) for one in known]).astype(float)
             response = "decision_function"
         y = np.concatenate([one.rows.y for one in seen])
-        return cls(y, scores, inner, response, outer)
+        called = np.concatenate([told_decisions(one) for one in seen]) == 1
+        return cls(y, scores, inner, response, outer, called, classes)
 
     def calibration(self, repeats: float) -> Calibration | None:
         """Fit it; None if what is there is as good, but for noise and one part in a hundred."""
@@ -262,10 +278,9 @@ class _Mover:
     chances: Array
 
     def default(self) -> float | None:
-        """Return that of scikit-learn's own decisions: by more than 0.5, or than 0."""
-        here = self.calibration.chances(np.array([DEFAULTS[self.rows.response]]))
-        called = self.rows.scores > DEFAULTS[self.rows.outer]
-        return self._first(called, [float(here[0]) * (1 + ROUNDING)])
+        """Return that of the pipeline's own decisions; None if no threshold decides so."""
+        candidate = self.calibration.plain_threshold(self.rows.classes)
+        return self._first(self.rows.called, [candidate])
 
     def move(self, threshold: float) -> float | None:
         """Return it by the formula where the chances are of these very scores, else by rank."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from automl_admm.core.limits import Limit
@@ -148,10 +148,13 @@ class FittingWork:
         self, pipeline: Any, calibration: Mapping[str, Any] | None = None, **thresholds: Any
     ) -> Any:
         """Return a fitted pipeline with its calibration and its thresholds, if it has any."""
+        chosen = Thresholds.from_details(thresholds)
         if calibration is not None:
             found = Calibration.from_details(calibration)
             pipeline = found.around(pipeline, self.table.classes)
-        chosen = Thresholds.from_details(thresholds)
+            if chosen is not None:
+                single = found.mended(chosen.single, self.table.classes)
+                chosen = replace(chosen, single=single)
         if chosen is None:
             return pipeline
         return fix(pipeline, chosen, self.table.classes, self.rule, self.cost)

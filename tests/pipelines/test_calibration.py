@@ -18,7 +18,8 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import FixedThresholdClassifier
 
 from automl_admm.core.results import EvaluationResult
-from automl_admm.pipelines.as_code import code_of
+from automl_admm.pipelines.as_code import code_of, without_thresholds
+from automl_admm.pipelines.calibrated import without_calibration
 from automl_admm.pipelines.calibration import Calibration, _Rows, fit_sigmoid, sigmoid
 from automl_admm.pipelines.ensembles.task import evaluate_predictions
 from automl_admm.pipelines.thresholds.by_group import CALIBRATION, thresholds_in
@@ -199,14 +200,76 @@ def test_scores_become_probabilities_and_every_decision_stays(
     assert (called == (chances >= found.details["threshold"])).all()
 
 
+def of_two_neighbours(positive: str, folder: Path, *limits: str) -> PipelineWork:
+    """Many chances are one half."""
+    grammar = folder / "two.lark"
+    step = '"k_neighbors" "(" "n_neighbors" "=" "2" "," "weights" "=" "uniform" ")"'
+    used = "%import components (impute, k_neighbors)"
+    grammar.write_text(f"{used}\nstart: impute k\nk: {step}\n")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: rng.normal(size=600) for name in "abc"})
+    is_first = rng.random(600) < sigmoid(1.5 * X["a"] + X["b"])
+    config = RunConfig(
+        grammar=str(grammar),
+        constraints=limits,
+        scoring="accuracy",
+        positive=positive,
+        max_evaluations=1,
+        executor="inline",
+        cv=3,
+    )
+    return prepare(config, X, np.where(is_first, "no", "yes")).work
+
+
+def ties_called(model: Any) -> set[Any]:
+    X = pd.DataFrame(np.random.default_rng(1).normal(size=(600, 3)), columns=list("abc"))
+    chances = without_calibration(without_thresholds(model))[0].predict_proba(X)
+    is_tie = chances[:, 0] == 0.5
+    assert is_tie.sum() > 50
+    return set(np.asarray(model.predict(X))[is_tie])
+
+
+@pytest.mark.parametrize("positive", ["no", "yes"])
+@pytest.mark.parametrize("limits", [(), ("recall >= 0.9 * baseline",)], ids=["plain", "limit"])
+def test_ties_are_decided_as_they_were_validated(
+    positive: str, limits: tuple[str, ...], tmp_path: Path
+) -> None:
+    used = of_two_neighbours(positive, tmp_path, *limits)
+    found = judged(used, tmp_path)
+    assert CALIBRATION in found.details
+    assert ties_called(shipped(used, found, tmp_path)) == {"no"}
+
+
+def test_a_log_of_an_earlier_version_ships_with_its_ties_as_validated(tmp_path: Path) -> None:
+    """Its threshold is on the other side of them where the positive label is sorted first."""
+    used = of_two_neighbours("no", tmp_path)
+    found = judged(used, tmp_path)
+    logged = json.loads(json.dumps({**found.details}))
+    logged["threshold"] *= (1 + 1e-12) / (1 - 1e-12)
+    model = shipped(used, replace(found, details=logged), tmp_path)
+    assert ties_called(model) == {"no"}
+
+
+def test_decisions_that_no_threshold_makes_are_not_calibrated(tmp_path: Path) -> None:
+    used = of_two_neighbours("yes", tmp_path)
+    model = used.fit_on(default_start(used.space.space), 0, used.table)
+    rows = _Rows.of([used.measure(model, used.table, 0.0)])
+    assert rows is not None
+    calibration = Calibration(4.0, -2.0, "predict_proba")
+    assert rows.moved({}, calibration) is not None
+    odd = replace(rows, called=rows.called ^ (np.arange(len(rows.y)) % 7 == 0))
+    assert odd.moved({}, calibration) is None
+
+
 def test_a_gain_that_is_no_noise_but_of_no_use_changes_nothing() -> None:
     rng = np.random.default_rng(0)
     scores = rng.normal(size=300_000)
     chances = sigmoid(scores)
     y = (rng.random(300_000) < sigmoid(1.05 * scores)).astype(int)
-    hardly = _Rows(y, chances, scores, "decision_function", "predict_proba")
+    last = "decision_function", "predict_proba", chances > 0.5, np.array(["no", "yes"])
+    hardly = _Rows(y, chances, scores, *last)
     assert hardly.calibration(repeats=1.0) is None
-    much = _Rows(y, sigmoid(2 * scores), 2 * scores, "decision_function", "predict_proba")
+    much = _Rows(y, sigmoid(2 * scores), 2 * scores, *last)
     found = much.calibration(repeats=1.0)
     assert found is not None
     assert found.slope == pytest.approx(0.525, abs=0.02)
