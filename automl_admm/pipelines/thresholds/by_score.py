@@ -18,11 +18,14 @@ from automl_admm.core.space import Array
 from automl_admm.pipelines.decision_scores import decision_score
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
+from automl_admm.pipelines.predictions.plain_decisions import told_decisions
 from automl_admm.pipelines.predictions.wrappers import Decided
 from automl_admm.pipelines.row_share import share_of_rows
 from automl_admm.pipelines.thresholds.single import between
 
 Rows = NDArray[np.intp]
+# None for plain `predict`, whose ties may be on the other side than at the default one.
+Threshold = float | None
 # Shares of the rows below a threshold, closer together where positive rows are rare.
 SHARES = (0.02, 0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.87, 0.93, 0.97, 0.99)
 CLOSER = 4
@@ -37,18 +40,23 @@ ERRORS = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Rows that a pipeline was not fitted on, and its scores for them."""
+    """Rows that a pipeline was not fitted on, its scores for them, and its `plain` decisions."""
 
     pipeline: Any
     rows: Table
     scores: Array
+    plain: Rows
 
-    def score(self, metric: Metric, threshold: float) -> float:
+    def score(self, metric: Metric, threshold: Threshold) -> float:
         """Return the metric at a threshold; −∞ if it has no value."""
-        decided = (self.scores >= threshold).astype(np.intp)
+        decided = self.plain if threshold is None else self.called(threshold)
         quick = decision_score(metric, self.rows)
         found = self._asked(metric, decided) if quick is None else quick(decided)
         return found if math.isfinite(found) else -math.inf
+
+    def called(self, threshold: float) -> Rows:
+        """Return the class numbers at a threshold."""
+        return (self.scores >= threshold).astype(np.intp)
 
     def _asked(self, metric: Metric, decided: Any) -> float:
         labels = self.rows.classes[decided]
@@ -56,7 +64,7 @@ class Block:
 
 
 def best_at_thresholds(metric: Metric, seen: Seen, default: float) -> float:
-    """Return the best score of a part at the thresholds that are tried, the default one as well."""
+    """Return the best score of a part by plain `predict`, and at the thresholds that are tried."""
     block = _block(seen, np.arange(len(seen.rows.y)))
     return float(np.max(list(_table([block], metric, default).values())))
 
@@ -64,10 +72,10 @@ def best_at_thresholds(metric: Metric, seen: Seen, default: float) -> float:
 def threshold_for_score(
     metric: Metric, seen: Sequence[Seen], default: float, repeats: float = 1.0
 ) -> float | None:
-    """Return a threshold better than the default one by more than its noise; None without one.
+    """Return a threshold better than plain `predict` by more than its noise; None without one.
 
     For each part k the threshold is chosen on the other parts: t_k = argmax_t mean_{j ≠ k} s_j(t).
-    The gain s_k(t_k) − s_k(default) is thereby on rows that had no say. Its mean must exceed two
+    The gain s_k(t_k) − s_k(plain) is thereby on rows that had no say. Its mean must exceed two
     standard errors; then the best threshold of all parts together is returned. One that calls all
     rows the same is not looked at. `repeats` says how often each row stands in the parts.
     """
@@ -76,14 +84,19 @@ def threshold_for_score(
     table = np.array(list(found.values()))
     if not np.isfinite(table[0]).all() or not _is_gain(table, len(blocks) / repeats):
         return None
-    best = int(np.argmax(table.mean(axis=1)))
-    return list(found)[best] if best else None
+    return list(found)[int(np.argmax(table.mean(axis=1)))]
 
 
-def _table(blocks: Sequence[Block], metric: Metric, default: float) -> dict[float, list[float]]:
-    """Return the scores of all parts at each threshold, the default one first."""
+def _table(blocks: Sequence[Block], metric: Metric, default: float) -> dict[Threshold, list[float]]:
+    """Return the scores of all parts at each threshold, those of plain `predict` first.
+
+    The default threshold comes next if it decides otherwise, and not all rows the same.
+    """
     ordered = np.sort(np.concatenate([block.scores for block in blocks]))
-    found = {default: [block.score(metric, default) for block in blocks]}
+    is_plain = all(np.array_equal(block.called(default), block.plain) for block in blocks)
+    has_own = not is_plain and ordered[0] < default <= ordered[-1]
+    first: list[Threshold] = [None, default] if has_own else [None]
+    found = {one: [block.score(metric, one) for block in blocks] for one in first}
 
     def look(shares: Any) -> None:
         for share in shares:
@@ -94,14 +107,14 @@ def _table(blocks: Sequence[Block], metric: Metric, default: float) -> dict[floa
                 found[threshold] = [block.score(metric, threshold) for block in blocks]
 
     look(SHARES)
-    look(_closer(ordered, found))
+    look(_closer(ordered, found, default))
     return found
 
 
-def _closer(ordered: Array, found: Mapping[float, Sequence[float]]) -> Array:
+def _closer(ordered: Array, found: Mapping[Threshold, Sequence[float]], default: float) -> Array:
     """Return shares of the rows around that of the best threshold so far."""
     best = max(found, key=lambda threshold: np.mean(found[threshold]))
-    share = np.searchsorted(ordered, best) / len(ordered)
+    share = np.searchsorted(ordered, default if best is None else best) / len(ordered)
     lower = max((one for one in SHARES if one < share), default=0.0)
     upper = min((one for one in SHARES if one > share), default=1.0)
     return np.linspace(lower, upper, CLOSER + 2)[1:-1]
@@ -129,4 +142,5 @@ def _blocks(seen: Sequence[Seen]) -> list[Block]:
 def _block(seen: Seen, places: Rows) -> Block:
     scores = np.asarray(seen.part.scores, dtype=float)
     places = share_of_rows(places, seen.rows.y, min(MOST_ROWS / max(len(places), 1), 1.0), SEED)
-    return Block(seen.answers, seen.rows.part(places), scores[places])
+    plain = told_decisions(seen)[places]
+    return Block(seen.answers, seen.rows.part(places), scores[places], plain)

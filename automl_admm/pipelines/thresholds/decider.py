@@ -17,6 +17,7 @@ from automl_admm.pipelines.labels import UNDECIDED, label_decided
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.checks import turn
 from automl_admm.pipelines.predictions.measured import Seen, Table, score_of, score_of_decided
+from automl_admm.pipelines.predictions.plain_decisions import told_decisions
 from automl_admm.pipelines.predictions.wrappers import Decided, Numbered
 from automl_admm.pipelines.thresholds.band import choose_band, choose_least_share
 from automl_admm.pipelines.thresholds.by_class import choose_class_weights, decide_by_weights
@@ -34,7 +35,7 @@ from automl_admm.pipelines.thresholds.class_costs import (
 )
 from automl_admm.pipelines.thresholds.cost import NAME as COST
 from automl_admm.pipelines.thresholds.cost import Cost
-from automl_admm.pipelines.thresholds.cuts import Band, Cut, cut_scores
+from automl_admm.pipelines.thresholds.cuts import Band, Cut, cut_scores, has_both
 from automl_admm.pipelines.thresholds.fixed import fix
 from automl_admm.pipelines.thresholds.path import DecisionPath, trace_path
 from automl_admm.pipelines.thresholds.single import (
@@ -77,8 +78,7 @@ class Decider:
 
         Without limits to aim at they matter in three cases: decisions have a cost; another one is
         better for a metric that looks at decisions, by more than its noise; or no measurement looks
-        at them, and the default threshold decides one class for all rows though their scores
-        differ.
+        at them, and plain `predict` decides one class for all rows though their scores differ.
         """
         response = response_of(seen[0].pipeline)
         if response == "predict_proba" and all(map(_has_several, seen)):
@@ -95,12 +95,13 @@ class Decider:
             return self._worth(seen, [_at(cut)] * len(seen))
 
         has_merit = by_decisions or self.cost is not None
+        is_one_sided = not has_both(np.concatenate([told_decisions(one) for one in seen]))
         single = choose_threshold(
             parts,
             self.aimed,
             DEFAULTS[response],
             merit if has_merit else None,
-            is_wanted=self.cost is not None or self.most > 0.0,
+            is_wanted=self.cost is not None or self.most > 0.0 or is_one_sided,
         )
         if single is not None and self.most > 0.0:
             band = choose_band(parts, self.aimed, single, self.most, merit if has_merit else None)

@@ -106,14 +106,11 @@ def choose_threshold(
 
     The default, 17 quantiles of the scores and one row more or less than none or all are tried,
     then twice four more between the neighbours of the best; optima elsewhere are missed. Without
-    `aimed` limits a threshold is chosen only if the default decides one class for all rows.
+    `aimed` limits a threshold is chosen only if one `is_wanted` and the scores differ.
     """
     trial = _Trial(tuple(Fold.of(part, aimed) for part in parts), tuple(aimed), default, merit)
     trial.look_everywhere()
-    is_needed = trial.is_moved or (
-        not trial.is_flat and (is_wanted or trial.is_one_sided(trial.default_place))
-    )
-    if not is_needed:
+    if not (trial.is_moved or (is_wanted and not trial.is_flat)):
         return None
     for _ in range(2):
         trial.look(np.linspace(*trial.neighbours(), FINE + 2))

@@ -143,21 +143,33 @@ def test_the_rates_are_of_the_same_decisions_whichever_label_is_positive(tmp_pat
     assert called("bad") + called("good") == pytest.approx(1.0)
 
 
-def test_a_ranking_that_the_default_makes_nothing_of_is_given_a_threshold(tmp_path: Path) -> None:
+@pytest.mark.parametrize("most", [0.4, 0.5])
+def test_a_ranking_that_the_default_makes_nothing_of_is_given_a_threshold(
+    most: float, tmp_path: Path
+) -> None:
     """Where the scores alone are measured, the decisions may as well be of use."""
-    found = evaluated(only(work(share=0.04), Ranking), tmp_path)
+
+    def ranking() -> Ranking:
+        return Ranking(most=most)
+
+    found = evaluated(only(work(share=0.04), ranking), tmp_path)
     assert "one_class" not in found
     assert found["decisions"]["recall"] > 0.5
-    by_decisions = evaluated(only(work(share=0.04, scoring="accuracy"), Ranking), tmp_path)
+    by_decisions = evaluated(only(work(share=0.04, scoring="accuracy"), ranking), tmp_path)
     assert by_decisions["one_class"] == "bad"
     assert by_decisions["decisions"]["recall"] == 0.0
 
 
 class Ranking(DummyClassifier):
-    """Sure of nothing above 0.4, and right about the order."""
+    """Sure of nothing above `most`, for some rows exactly so, and right about the order."""
+
+    def __init__(self, most: float = 0.4) -> None:
+        super().__init__()
+        self.most = most
 
     def predict_proba(self, X: Any) -> Any:
-        sure = 0.4 / (1.0 + np.exp(-np.asarray(X)[:, 0].astype(float)))
+        sure = 1.0 / (1.0 + np.exp(-np.asarray(X)[:, 0].astype(float)))
+        sure = self.most * np.minimum(sure / 0.9, 1.0)
         return np.column_stack([1.0 - sure, sure])
 
     def predict(self, X: Any) -> Any:

@@ -13,7 +13,7 @@ from automl_admm.data.row_roles import Roles
 from automl_admm.pipelines.metrics import Metric, resolve_metric
 from automl_admm.pipelines.predictions.measured import Seen, Table
 from automl_admm.pipelines.predictions.wrappers import Remembered
-from automl_admm.pipelines.thresholds.by_score import threshold_for_score
+from automl_admm.pipelines.thresholds.by_score import best_at_thresholds, threshold_for_score
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.registry import Registry
 
@@ -29,7 +29,7 @@ class Scores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.column_stack([1 - X[:, 0], X[:, 0]])
 
     def predict(self, X: Any) -> Any:
-        return LABELS[(X[:, 0] >= 0.5).astype(int)]
+        return LABELS[(X[:, 0] > 0.5).astype(int)]
 
 
 def metric_of(scoring: Any) -> Metric:
@@ -102,7 +102,25 @@ def test_noise_is_no_reason_to_move_it() -> None:
     assert moved <= 6
 
 
-@pytest.mark.parametrize("scores", [np.full(100, 0.3), np.full(100, 0.7)])
+def test_ties_that_plain_predict_calls_negative_are_worth_a_threshold() -> None:
+    """Most positive rows are on the default threshold itself: two neighbours that differ."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(400) < 0.3).astype(int)
+    scores = np.where(y == 1, rng.choice([0.5, 1.0], 400, p=[0.8, 0.2]), 0.0)
+    seen = seen_of(scores, y, 4)
+    threshold = threshold_for_score(metric_of("f1"), seen, 0.5)
+    assert threshold is not None
+    assert f1_score(y, scores >= threshold) == 1.0
+    # With no row below it the default threshold would call all of them positive.
+    assert threshold_for_score(metric_of("f1"), seen_of(scores[y == 1], y[y == 1], 4), 0.5) is None
+
+
+def test_a_race_knows_the_score_of_plain_predict() -> None:
+    (seen,) = seen_of(np.full(60, 0.5), np.resize([0, 0, 1], 60), 1)
+    assert best_at_thresholds(metric_of("accuracy"), seen, 0.5) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("scores", [np.full(100, 0.3), np.full(100, 0.5), np.full(100, 0.7)])
 def test_equal_scores_have_no_other_threshold(scores: Any) -> None:
     y = np.resize([0, 0, 1], 100)
     assert threshold_for_score(metric_of("f1"), seen_of(scores, y, 4), 0.5) is None
