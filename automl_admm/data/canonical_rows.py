@@ -11,8 +11,9 @@ import hashlib
 import math
 import numbers
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -28,24 +29,27 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?", re.ASCII)
 WIDE = np.dtype(float).itemsize
 MOST_DIGITS = 9  # of a number in four bytes
 TRUTHS = {"true": 1.0, "false": 0.0}
+NOTHING_KNOWN: Mapping[str, str] = MappingProxyType({})
 
 # A cell as a number, a moment or a text, whatever its type; None where it is missing.
 Reading = float | np.datetime64 | str | None
 
 
-def hash_canonically(columns: Iterable[tuple[str, Any]], rows: int) -> tuple[Hashes, Hashes]:
+def hash_canonically(
+    columns: Iterable[tuple[str, Any]], rows: int, narrow: Mapping[str, str] = NOTHING_KNOWN
+) -> tuple[Hashes, Hashes]:
     """Return two hashes for each row, equal for equal values of any type in any order of columns.
 
     The first does not tell which column a cell stands in, the second goes by their names, too.
     Truth values are the numbers 1 and 0, moments are in UTC, and a text counts without blanks
     around it: as a number, a truth value or a moment if a reader may take it for one. A missing
-    cell adds nothing.
+    cell adds nothing. `narrow` has the types of columns in training, of less than eight bytes.
     """
     import pandas as pd
 
     alone, placed = np.zeros((2, rows), dtype=np.uint64)
     for name, column in columns:
-        found = _hash_cells(pd.Series(column).reset_index(drop=True))
+        found = _hash_cells(pd.Series(column).reset_index(drop=True), narrow.get(name))
         alone += found  # wraps around
         placed += np.where(found == 0, found, mix(found, _hash_name(name)))
     return alone, placed
@@ -56,14 +60,14 @@ def _hash_name(name: str) -> Hashes:
     return np.array([int.from_bytes(digest, "little")], dtype=np.uint64)
 
 
-def _hash_cells(values: Any) -> Hashes:
+def _hash_cells(values: Any, narrow: str | None) -> Hashes:
     from pandas.api import types
 
     missing = values.isna().to_numpy(dtype=bool)
     if _is_arrow_date(values.dtype):
         values = values.astype("datetime64[us]")
     if types.is_numeric_dtype(values.dtype) and values.dtype.kind != "c":
-        found = _hash_numbers(np.where(missing, 0.0, _as_written(values)))
+        found = _hash_numbers(np.where(missing, 0.0, _as_written(values, narrow)))
     elif types.is_datetime64_any_dtype(values.dtype):
         in_utc = values if values.dt.tz is None else values.dt.tz_convert(None)
         found = _hash_moments(in_utc.to_numpy("datetime64[us]"))
@@ -72,12 +76,20 @@ def _hash_cells(values: Any) -> Hashes:
     return np.where(missing, np.uint64(0), found)
 
 
-def _as_written(values: Any) -> NDArray[np.float64]:
-    """Return numbers as a file in text has them: there a narrow 0.1 is the same as a wide one."""
+def _as_written(values: Any, narrow: str | None) -> NDArray[np.float64]:
+    """Return numbers as a file in text has them: there a narrow 0.1 is the same as a wide one.
+
+    One number beyond a `narrow` type has made its column wide: others are as this type has them.
+    """
     size = getattr(values.dtype, "itemsize", WIDE)  # sparse ones do not say it
     if values.dtype.kind == "f" and size < WIDE:
         return _of_fewest_digits(values.to_numpy(dtype=f"f{size}", na_value=np.nan))
-    return np.asarray(values.to_numpy(dtype=float, na_value=np.nan))
+    wide = np.asarray(values.to_numpy(dtype=float, na_value=np.nan))
+    if narrow is None:
+        return wide
+    with np.errstate(over="ignore"):
+        held = wide.astype(narrow)
+    return np.where(held == wide, _of_fewest_digits(held), wide)
 
 
 def _of_fewest_digits(narrow: NDArray[Any]) -> NDArray[np.float64]:

@@ -287,10 +287,19 @@ def _as_kept(column: Any, expected: Column) -> Any:
             turned = column.astype(expected.dtype)
     except (TypeError, ValueError, OverflowError):  # halves, for example, where all were whole
         return column
+    return _of_least_loss(turned, column)
+
+
+def _of_least_loss(turned: Any, column: Any) -> Any:
+    """Return numbers in the type of training, and those that it has not as they were given.
+
+    Beside one beyond the range of a narrow float the others keep the digits of it.
+    """
     # Into a float only digits may be lost; an integer could lose halves or wrap around.
-    is_float = expected.dtype.startswith("float")
-    is_held = not np.isinf(turned).any() if is_float else bool((turned == column).all())
-    return turned if is_held else column
+    if turned.dtype.kind != "f":
+        return turned if bool((turned == column).all()) else column
+    is_beyond = np.isinf(turned)
+    return turned.astype(float).mask(is_beyond, column) if is_beyond.any() else turned
 
 
 def _as_default_text(column: Any) -> Any:

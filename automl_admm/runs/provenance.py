@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.data.canonical_rows import hash_canonically
+from automl_admm.data.canonical_rows import NOTHING_KNOWN, hash_canonically
 from automl_admm.data.fingerprints import Hashes, fingerprint_rows, hash_rows, mix
 from automl_admm.data.ingest.asking import DROP
 from automl_admm.data.row_hashes import RowHashes
@@ -22,6 +22,8 @@ from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.distributions import version_of
 from automl_admm.runs.config import RunConfig
 
+# The name of the target in the hashes of rows.
+TARGET = "target"
 LIBRARIES = ("automl-admm", "numpy", "scipy", "pandas", "scikit-learn", "skops")
 
 
@@ -130,9 +132,12 @@ def hash_table(table: Table) -> Hashes:
     return found if table.roles.hashes is None else found + table.roles.hashes
 
 
-def row_hashes_of(table: Table) -> RowHashes:
-    """Return the numbers of each row: that of `hash_table`, and those for columns of any type."""
-    canonical, placed = hash_canonically(_columns_of(table), len(table.y))
+def row_hashes_of(table: Table, narrow: Mapping[str, str] = NOTHING_KNOWN) -> RowHashes:
+    """Return the numbers of each row: that of `hash_table`, and those for columns of any type.
+
+    `narrow` are types in training by `feature_key` and `TARGET`.
+    """
+    canonical, placed = hash_canonically(_columns_of(table), len(table.y), narrow)
     roles = table.roles
     if roles.canonical is not None and roles.placed is not None:
         canonical, placed = canonical + roles.canonical, placed + roles.placed
@@ -146,9 +151,14 @@ def _columns_of(table: Table) -> list[tuple[str, Any]]:
     frame = pd.DataFrame(table.X)
     known = set(table.names)
     apart = [] if table.sensitive is None else [n for n in table.sensitive if str(n) not in known]
-    features = ((f"column {n}", frame.iloc[:, at]) for at, n in enumerate(table.names))
-    more = ((f"column {name}", table.sensitive[name]) for name in apart)
-    return [*features, *more, ("target", table.labels())]
+    features = ((feature_key(n), frame.iloc[:, at]) for at, n in enumerate(table.names))
+    more = ((feature_key(name), table.sensitive[name]) for name in apart)
+    return [*features, *more, (TARGET, table.labels())]
+
+
+def feature_key(name: Any) -> str:
+    """Return the name of a column in the hashes of rows, which no target has."""
+    return f"column {name}"
 
 
 def run_of(searched: str, seed: int) -> str:

@@ -17,6 +17,7 @@ from automl_admm.runs.session import run_json
 DRAWN = np.random.default_rng(0)
 X = pd.DataFrame(DRAWN.normal(size=(400, 3)), columns=list("abc"))
 ROWS = X.assign(y=(3 * X["a"] + 10).round().astype(int))
+TENTHS = (ROWS["y"] + 0.1).astype("float32")
 ASKED = ("--max-evaluations", "1", "--grammar", "tiny", "--executor", "inline", "--quiet")
 
 
@@ -48,15 +49,27 @@ def typed(kind: str) -> pd.DataFrame:
     return ROWS.assign(y=ROWS["y"].astype(kind))
 
 
+def with_one_beyond(file: Path, column: str) -> Path:
+    """Write the rows of a file as pandas widens them beside a number of more than 32 bits."""
+    rows = pd.read_parquet(file)
+    more = rows.iloc[[0]].assign(**{column: 1e40})
+    return written(pd.concat([rows, more], ignore_index=True), file.with_name("beyond.parquet"))
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Certified runs on whole numbers in text, on numbers with a point, and on 32 bits."""
+    """Certified runs on whole numbers in text, on numbers with a point, and on 32 bits.
+
+    Of the last one the feature `a` has 32 bits.
+    """
     folder = tmp_path_factory.mktemp("runs")
     files = {
         "whole": written(ROWS, folder / "whole.csv"),
         "point": written(typed("float64"), folder / "point.csv"),
         "small": written(typed("int32"), folder / "small.parquet"),
         "narrow": written(typed("float32"), folder / "narrow.parquet"),
+        "tenths": written(ROWS.assign(y=TENTHS), folder / "tenths.parquet"),
+        "feature": written(ROWS.astype({"a": "float32"}), folder / "feature.parquet"),
     }
     for name, file in files.items():
         fit(file, folder / name)
@@ -136,3 +149,17 @@ def test_a_later_quantity_may_be_beyond_the_type_of_the_run(
     code, said = told(capsys, "evaluate", runs / run, file, "--json")
     assert code == 0, said
     assert json.loads(said)["score"] < 0
+
+
+@pytest.mark.parametrize(("run", "column"), [("tenths", "y"), ("feature", "a"), ("small", "y")])
+def test_rows_of_the_run_are_known_beside_a_number_beyond_its_type(
+    runs: Path, run: str, column: str, capsys: Any
+) -> None:
+    """They are no fresh rows, and are counted by `evaluate`."""
+    later = with_one_beyond(runs / f"{run}.parquet", column)
+    code, said = told(capsys, "verify", runs / run, later, "--fresh")
+    assert code == 3
+    assert "400 of the 401 rows" in said
+    code, said = told(capsys, "evaluate", runs / run, later, "--json")
+    assert code == 0, said
+    assert json.loads(said)["learned_rows"] == 320

@@ -134,3 +134,15 @@ def test_narrow_numbers_have_the_hash_of_their_text(kind):
     narrow = np.array([*wide, 0.1, 3.0, -0.0, np.inf, np.nan, 5e-5]).astype(kind)
     written = pd.Series(narrow.astype(str)).replace("nan", None).astype(float)
     assert hashes(pd.Series(narrow)) == hashes(written)
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32"])
+def test_beside_a_number_beyond_its_type_the_others_have_the_hash_of_training(kind: str) -> None:
+    narrow = pd.Series([0.1, -7.3, np.nan, 1000.3], dtype=kind)
+    later = pd.Series([*narrow.astype(float), 1e40])
+    trained, known = hash_canonically([("a", narrow)], 4), {"a": kind}
+    for before, now in zip(trained, hash_canonically([("a", later)], 5, known), strict=True):
+        assert [*now[:4]] == [*before]
+    assert [*hash_canonically([("a", later)], 5)[0][:4]] != [*trained[0]]
+    # Numbers that were wide in training are known as they are, of whatever digits.
+    assert [*hash_canonically([("a", later)], 5, known)[0]][4] == hashes([1e40], float)[0]

@@ -76,3 +76,19 @@ def test_half_of_a_character_is_named_by_its_row(kind) -> None:
     later = pd.DataFrame({"city": pd.Series(["Ulm", "\ud800"], dtype=object)})
     with pytest.raises(DataError, match=r"row 1 .*'city' holds .*half of a character"):
         conform(later, schema)
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32"])
+def test_beside_a_number_beyond_its_type_the_others_keep_the_digits_of_training(kind: str) -> None:
+    trained = pd.DataFrame({"a": np.array([0.1, -7.3, np.nan, 1000.3], dtype=kind)})
+    wide = [*trained["a"].astype(float), 1e40, -1e300]
+    found = conform(pd.DataFrame({"a": wide}), schema_of(trained))["a"]
+    np.testing.assert_array_equal(found, wide)
+    texts = [
+        *trained["a"].astype(object).map(str).where(trained["a"].notna(), None),
+        "1e40",
+        "-1e300",
+    ]
+    np.testing.assert_array_equal(
+        conform(pd.DataFrame({"a": texts}), schema_of(trained))["a"], found
+    )

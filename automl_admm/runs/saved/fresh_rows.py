@@ -18,7 +18,7 @@ from automl_admm.data.independent_rows import independent_rows, largest_total
 from automl_admm.data.row_hashes import OR_ALIKE, RowHashes
 from automl_admm.execution.threads import threads_each
 from automl_admm.pipelines.predictions.measured import Table
-from automl_admm.runs.provenance import row_hashes_of, tell_other_machine
+from automl_admm.runs.provenance import tell_other_machine
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
 from automl_admm.runs.saved.verification import judge_calls
 from automl_admm.store.run_folder import RunFolder
@@ -98,7 +98,7 @@ def _count_known(run: CertifiedRun, hashes: RowHashes, table: Table) -> int:
     aside[list(run.aside.places)] = True
     by_chance = int(hashes.part(aside).are_in(hashes.part(~aside)).sum())
     bounds = exact_bounds(Rate(by_chance, int(aside.sum())), DOUBT)
-    found = int(row_hashes_of(table).are_in(hashes).sum())
+    found = int(run.row_hashes(table).are_in(hashes).sum())
     if bounds is not None and found > max(bounds.upper * len(table.y), 1):
         _refuse(found, len(table.y), run.data, are_alike=not hashes.tell_columns)
     return found

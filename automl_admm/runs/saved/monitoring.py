@@ -26,7 +26,6 @@ from automl_admm.data.drift import Summary, alarms, summarize
 from automl_admm.data.row_hashes import NONE, RowHashes
 from automl_admm.execution.evidence_files import decode_evidence, encode_evidence
 from automl_admm.pipelines.predictions.measured import Table
-from automl_admm.runs.provenance import row_hashes_of
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.labelled_rows import open_run
 from automl_admm.runs.saved.look_evidence import (
@@ -158,7 +157,7 @@ class _Watched:
         target = self.run.settings["target"]
         is_labelled = target is not None and target in frame.columns
         table = self.run.table(self.run.counted(frame)) if is_labelled else None
-        hashes = RowHashes(NONE, NONE) if table is None else row_hashes_of(table)
+        hashes = RowHashes(NONE, NONE) if table is None else self.run.row_hashes(table)
         self._refuse_again(hashes)
         learned, doubt = (None, None) if table is None else self._learned(table)
         seen = self._seen(table)

@@ -16,7 +16,7 @@ from automl_admm.data.row_hashes import OR_ALIKE, RowHashes
 from automl_admm.data.row_portions import read_portion
 from automl_admm.data.splits import hold_out
 from automl_admm.pipelines.predictions.measured import Table
-from automl_admm.runs.provenance import add_sums, fingerprint, row_hashes_of, sum_of_rows
+from automl_admm.runs.provenance import add_sums, fingerprint, sum_of_rows
 from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside, read_rows_aside
 
 HELD_OUT, OF_THE_FILE, LEARNED, OTHER = "held out", "held out of all", "learned from", "other"
@@ -70,7 +70,7 @@ def find_origin(
     measured = len(whole.y) if places is None else len(places)
     rows = whole if places is None else whole.part(places)
     learned = None if found in (HELD_OUT, OF_THE_FILE) else _learned(run)
-    known = None if learned is None else int(row_hashes_of(whole).are_in(learned).sum())
+    known = None if learned is None else int(run.row_hashes(whole).are_in(learned).sum())
     origin = Origin(
         file=run.data if source is None else title_of(source),
         sha256=None if source is None else hash_of(source),

@@ -15,19 +15,25 @@ from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.ingest.answers import PLAIN, read_answer, read_sensitive, read_target
 from automl_admm.data.ingest.applying import TakenIn, take_in
 from automl_admm.data.ingest.records import ANSWERS, Ingest, read_ingest
+from automl_admm.data.row_hashes import RowHashes
 from automl_admm.data.row_roles import NAMES, RoleColumns
 from automl_admm.data.sensitive import known_columns
+from automl_admm.data.table_schema import read_schema
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.gone_plugins import telling_gone_plugins
 from automl_admm.runs.prepare.assembly import resolve_constraints
+from automl_admm.runs.provenance import TARGET, feature_key, row_hashes_of
 from automl_admm.runs.saved.label_numbers import number_labels
 from automl_admm.runs.session.written_limits import limit_as_text, named_as, with_its_groups
 from automl_admm.store.file_schemas import OF_RUN, TARGET_TYPE
 from automl_admm.store.json_content import RESTORE
 from automl_admm.store.run_folder import RunFolder
+
+# Types of numbers with a range and digits of their own.
+NARROW = ("float16", "float32")
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,14 @@ class RunRows:
         sensitive = read_sensitive(sensitive, self._answers, place)
         known = known_columns(sensitive, taken.for_limits(), wanted)
         return Table(taken.made, y, classes, known, self._columns(frame).read())
+
+    def row_hashes(self, table: Table) -> RowHashes:
+        """Return the hashes of the rows of a `table`, by which those of the run are known."""
+        schema = read_schema(self.manifest)
+        numbers = [] if schema is None else [c for c in schema.columns if c.holds == "number"]
+        types = {feature_key(one.name): one.dtype for one in numbers}
+        types[TARGET] = str(self.content["data"].get(TARGET_TYPE))
+        return row_hashes_of(table, {k: kind for k, kind in types.items() if kind in NARROW})
 
     def for_limits(self, frame: Any) -> Any:
         """Return the rows with all numbers in text as numbers, as limits see them."""
@@ -170,12 +184,15 @@ def _in_type(figures: Any, values: Any, known: str | None) -> Any:
     """Return quantities in the type of the run's own, by which hashes of rows are told.
 
     A run of an earlier version does not say it: there it is that of the file, as it was in the fit.
-    Quantities that this type has not stay as they are, such as those with digits after the point.
+    Quantities that this type has not stay as they are, such as those with digits after the point;
+    beside one beyond a narrow type the others have the digits of it.
     """
     given = values if values.dtype.kind in "biuf" else figures
     if known is None:
         return given
     with np.errstate(all="ignore"):  # beyond the range of the type
         cast = given.astype(known)
-    is_held = np.isfinite(cast).all() if cast.dtype.kind == "f" else np.array_equal(cast, given)
-    return cast if is_held else figures
+    if cast.dtype.kind != "f":
+        return cast if np.array_equal(cast, given) else figures
+    is_held = np.isfinite(cast)
+    return cast if is_held.all() else np.where(is_held, cast.astype(float), figures)

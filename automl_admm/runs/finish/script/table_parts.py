@@ -316,7 +316,8 @@ def with_type(column: Any, dtype: str) -> Any:
     if dtype.startswith("float"):
         with np.errstate(all="ignore"):  # beyond the range of the type
             turned = column.astype(dtype)
-        return column if np.isinf(turned).any() else turned
+        is_beyond = np.isinf(turned)
+        return turned.astype(float).mask(is_beyond, column) if is_beyond.any() else turned
     if column.isna().any():
         return column.astype(object if dtype.startswith("bool") else float)
     turned = column.astype(dtype)

@@ -68,6 +68,13 @@ def test_a_file_is_known_by_its_content(name: str, tmp_path: Path) -> None:
     assert found["a"].equals(FRAME["a"])
 
 
+def test_one_number_beyond_a_narrow_type_leaves_the_digits_of_the_others(tmp_path: Path) -> None:
+    trained = pd.DataFrame({"a": np.array([0.1, -7.3], dtype="float32")})
+    pd.DataFrame({"a": [0.1, -7.3, 1e40]}).to_csv(tmp_path / "later.csv", index=False)
+    found = read(tmp_path / "later.csv", trained)
+    assert found["a"].tolist() == [*trained["a"].astype(float), 1e40]
+
+
 HEADER = "a;n;t;b"
 ROWS = ("1,5;1;x;True", ";2;y;False", "1.234,5;3;z;1")
 LATER = {
