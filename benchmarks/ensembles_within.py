@@ -187,7 +187,9 @@ def search(task: Task, train: Any, test: Any, seed: int, evaluations: int, folde
     known = run_pipelines(prepared).result.evaluations
     place = folder / "run" / "predictions"
     kept = {
-        outside: KeptPredictions(place, known, prepared.aims, keeps_outside=outside)
+        outside: KeptPredictions(
+            place, known, prepared.aims, together=prepared.aims if outside else ()
+        )
         for outside in (False, True)
     }
     read = {outside: read_pool(prepared, one) for outside, one in kept.items()}

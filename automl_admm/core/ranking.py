@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -36,12 +36,25 @@ def best_of(evaluations: Iterable[Evaluation], limits: Sequence[Limit]) -> Evalu
     return next(iter(rank(evaluations, limits)), None)
 
 
-def also_by_loss(ranked: Sequence[Evaluation], first: int) -> list[Evaluation]:
-    """Return ranked evaluations: so many as they are, then the others by loss alone.
+def also_by_loss(
+    ranked: Sequence[Evaluation],
+    first: int,
+    limits: Sequence[Limit],
+    together: Collection[Limit],
+) -> list[Evaluation]:
+    """Return ranked evaluations: so many as they are, then others by loss, then those left.
 
-    With a pipeline outside of a limit the mean of several may be better, and within it.
+    With a pipeline outside of a limit that members keep `together` the mean of several may be
+    better, and within it. Outside of another limit it would take a place and bring nothing.
     """
-    return [*ranked[:first], *sorted(ranked[first:], key=lambda one: one.loss)]
+
+    def is_helpful(one: Evaluation) -> bool:
+        pairs = zip(limits, one.constraints, strict=True)
+        return all(limit in together or limit.holds(value) for limit, value in pairs)
+
+    others = [(one, is_helpful(one)) for one in ranked[first:]]
+    helpful = sorted((one for one, helps in others if helps), key=lambda one: one.loss)
+    return [*ranked[:first], *helpful, *(one for one, helps in others if not helps)]
 
 
 def violation(constraints: Sequence[float], limits: Sequence[Limit]) -> float:

@@ -135,11 +135,11 @@ class PipelineWork(FittingWork):
         return keep_models(self, found, seen, keeping, folder)
 
     def choose_ensemble(
-        self, predictions: Any, costs: Any, most: Any, folder: Path
+        self, predictions: Any, costs: Any, most: Any, alone: Any, folder: Path
     ) -> EnsembleResult:
         """Choose an ensemble of pipelines by their out-of-fold predictions, within their costs."""
         del folder
-        return choose_ensemble(self, predictions, Purse(costs, most))
+        return choose_ensemble(self, predictions, Purse(costs, most, alone))
 
     def fall_back(self, candidate: Candidate | None, seed: int, folder: Path) -> FallbackResult:
         """Evaluate and fit on few rows, within a moment; without a candidate, a constant model."""

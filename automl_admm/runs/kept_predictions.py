@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,7 +53,7 @@ class Answers:
 class KeptPredictions:
     """Own the predictions of the best evaluations on all rows and folds, a file each.
 
-    If it `keeps_outside`, half of them are the best by loss, within the limits or not.
+    With limits that members keep `together` half of them are the best by loss, within these or not.
     """
 
     def __init__(
@@ -62,18 +62,18 @@ class KeptPredictions:
         past: Iterable[Evaluation],
         limits: Sequence[Limit],
         *,
-        keeps_outside: bool = False,
+        together: Collection[Limit] = (),
     ) -> None:
         self._folder = folder
         self._limits = limits
-        self._keeps_outside = keeps_outside
+        self._together = together
         self._kept = rank((one for one in past if self._file(one).is_file()), limits)
 
     @classmethod
     def of(cls, folder: Path, past: Iterable[Evaluation], prepared: Preparation) -> KeptPredictions:
         """Return those of a run, outside of limits as well where members keep them together."""
-        keeps_outside = bool(still_limits(prepared.work))
-        return cls(folder, past, prepared.aims, keeps_outside=keeps_outside)
+        together = [aim for _, aim in still_limits(prepared.work)]
+        return cls(folder, past, prepared.aims, together=together)
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
@@ -83,9 +83,11 @@ class KeptPredictions:
     def first(self, count: int) -> Sequence[Evaluation]:
         """Return the evaluations in the order of their worth as members, if so many are asked for.
 
-        Where members keep the limits together, half of them are the best by loss, also outside.
+        Where members keep limits together, half of them are the best by loss, also outside these.
         """
-        return also_by_loss(self._kept, count // 2) if self._keeps_outside else self._kept
+        if not self._together:
+            return self._kept
+        return also_by_loss(self._kept, count // 2, self._limits, self._together)
 
     def keep(self, evaluation: Evaluation, finished: Finished) -> None:
         """Move an evaluation's predictions here, drop its scratch, and what is beyond the bound."""

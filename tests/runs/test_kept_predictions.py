@@ -81,7 +81,7 @@ def test_half_are_the_best_by_loss_where_members_keep_the_limits_together(
 ) -> None:
     monkeypatch.setattr(kept_predictions, "MOST_FILES", 4)
     limits = (Limit("bias", 2.0),)
-    kept = KeptPredictions(tmp_path / "kept", (), limits, keeps_outside=True)
+    kept = KeptPredictions(tmp_path / "kept", (), limits, together=limits)
     found = [
         Evaluation(number, f"k{number}", Candidate(Selection(()), ()), Status.SUCCESS, *told)
         for number, told in enumerate(
@@ -103,6 +103,18 @@ def test_half_are_the_best_by_loss_where_members_keep_the_limits_together(
     assert {path.name for path in (tmp_path / "kept").iterdir()} == {
         f"{n}.npz" for n in (5, 4, 1, 2)
     }
+
+
+def test_none_is_among_the_best_by_loss_that_another_limit_refuses(tmp_path: Path) -> None:
+    limits = (Limit("mae", 2.0), Limit("latency_us", 50.0))
+    kept = KeptPredictions(tmp_path / "kept", (), limits, together=limits[:1])
+    told = [(0.1, (1.0, 80.0)), (0.2, (1.0, 90.0)), (0.4, (3.0, 10.0)), (0.5, (1.0, 10.0))]
+    more = [(0.3, (4.0, 10.0)), (0.6, (1.0, 20.0))]
+    for number, (loss, values) in enumerate([*told, *more], start=1):
+        candidate = Candidate(Selection(()), ())
+        one = Evaluation(number, f"k{number}", candidate, Status.SUCCESS, loss, values)
+        kept.keep(one, ended(tmp_path, number))
+    assert [one.number for one in kept.first(4)] == [4, 6, 5, 3, 1, 2]
 
 
 def test_a_later_session_finds_those_of_the_earlier_one(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from automl_admm.core.space import Array
 from automl_admm.pipelines.ensembles.greedy import Counts, Losses, Purse, blend, select
@@ -59,8 +60,14 @@ class Judge(Protocol):
     def losses(self, parts: Sequence[Part]) -> Losses:
         """Return the function by which members are selected."""
 
-    def best(self, predictions: Array, parts: Sequence[Part], within: Within | None) -> int:
-        """Return the place of the best single pipeline within the limits."""
+    def best(
+        self,
+        predictions: Array,
+        parts: Sequence[Part],
+        within: Within | None,
+        may_ship: NDArray[np.bool_],
+    ) -> int:
+        """Return the place of the best single pipeline within the limits that may ship."""
 
     def losses_on(self, part: Part, others: Sequence[Part], predictions: Array) -> Array:
         """Return the losses on a part; what is chosen for predictions is chosen on the others."""
@@ -121,7 +128,7 @@ class _Trial:
         counts = self.counts(others) if others else None
         if counts is None or not counts.any():
             return math.nan
-        single = self.judge.best(self.predictions, others, self.within)
+        single = self.judge.best(self.predictions, others, self.within, self.purse.singles)
         pair = np.stack([self.predictions[single], blend(self.predictions, counts)])
         of_single, of_ensemble = self.judge.losses_on(part, others, pair)
         return float(of_single - of_ensemble)

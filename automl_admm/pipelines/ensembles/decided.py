@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.metrics import get_scorer
 
 from automl_admm.core.space import Array
@@ -55,12 +56,18 @@ class DecidedRated:
         """Return the function from several predictions of all rows to their mean log losses."""
         return self._proper.losses(parts)
 
-    def best(self, predictions: Array, parts: Sequence[Part], within: Within | None = None) -> int:
+    def best(
+        self,
+        predictions: Array,
+        parts: Sequence[Part],
+        within: Within | None = None,
+        may_ship: NDArray[np.bool_] | None = None,
+    ) -> int:
         """Return the first place: the best pipelines come first, and the limits are kept there.
 
         All rows have chosen it, also those of the part left out: its luck makes the gain smaller.
         """
-        del predictions, parts, within
+        del predictions, parts, within, may_ship
         return 0
 
     def losses_on(self, part: Part, others: Sequence[Part], predictions: Array) -> Array:

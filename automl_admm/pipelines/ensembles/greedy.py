@@ -23,15 +23,25 @@ Holds = Callable[[Array], bool]
 
 @dataclass(frozen=True)
 class Purse:
-    """Costs of members that add up (a row each), and the most that an ensemble may cost."""
+    """Costs of members that add up (a row each), and the most that an ensemble may cost.
+
+    A pipeline by itself may cost as much, if `alone` does not say otherwise.
+    """
 
     costs: Array
     most: Array
+    alone: Array | None = None
 
     @classmethod
     def unlimited(cls, members: int) -> Purse:
         """Return a purse that pays for any ensemble."""
         return cls(np.zeros((members, 0)), np.zeros(0))
+
+    @property
+    def singles(self) -> NDArray[np.bool_]:
+        """True for each pipeline that costs no more than one may by itself."""
+        bounds = self.most if self.alone is None else self.alone
+        return np.asarray((self.costs <= bounds).all(axis=1), dtype=np.bool_)
 
     def affords(self, counts: Counts) -> NDArray[np.bool_]:
         """Tell for each member if the ensemble can have it: a member is paid for once."""

@@ -95,9 +95,20 @@ class Rated:
 
         return measure
 
-    def best(self, predictions: Array, parts: Sequence[Part], within: Within | None = None) -> int:
-        """Return the place of the least loss, the first of equals: within the limits, if any is."""
+    def best(
+        self,
+        predictions: Array,
+        parts: Sequence[Part],
+        within: Within | None = None,
+        may_ship: NDArray[np.bool_] | None = None,
+    ) -> int:
+        """Return the place of the least loss, the first of equals: within the limits, if any is.
+
+        Without `may_ship` any of them may be it.
+        """
         losses = self.losses(parts)(predictions)
+        if may_ship is not None:
+            losses = np.where(may_ship, losses, np.inf)
         found = None if within is None else first_within(predictions, losses, within.on(parts))
         return int(np.argmin(losses)) if found is None else found
 

@@ -44,6 +44,9 @@ OVERHEADS = 2.0
 # An ensemble that costs too much as a whole is chosen anew so many times, with a little less room.
 CHOSEN_ANEW, LESS = 2, 0.95
 
+# What members cost each, the most that an ensemble may, and that a pipeline alone may.
+_Cost = tuple[Sequence[float], float, float]
+
 TOO_FEW = "there are {} of the {} candidates that it needs"
 
 logger = logging.getLogger(__name__)
@@ -199,8 +202,7 @@ class EnsembleFit:
 
     def choose(self, pool: Pool) -> Chosen | None:
         """Choose an ensemble of a pool; None if the single pipeline ships."""
-        costs, most = self._costs(pool.evaluations)
-        given = {"predictions": np.stack(pool.predictions), "costs": costs, "most": most}
+        given = {"predictions": np.stack(pool.predictions), **self._costs(pool.evaluations)}
         finished = self._do(TaskKind.CHOOSE_ENSEMBLE, given, SHARE_OF_CHOOSING)
         if finished.status is not Status.SUCCESS:
             if not self.press.closing.is_cut_short:
@@ -241,21 +243,21 @@ class EnsembleFit:
             return None
         return "the best average is not better than the best pipeline on out-of-fold rows"
 
-    def _costs(self, evaluations: Sequence[Evaluation]) -> tuple[Array, Array]:
+    def _costs(self, evaluations: Sequence[Evaluation]) -> Mapping[str, Array]:
         """Return what adds up over members: seconds of fits, and the values of such limits."""
-        columns, most = [], []
+        rows: list[_Cost] = []
         if math.isfinite(self.press.closing.left):
             is_done = [one.key in self.fitted for one in evaluations]
             pairs = zip(evaluations, is_done, strict=True)
-            columns.append([0.0 if done else self.expect(one) for one, done in pairs])
-            most.append(self._time_for_fits)
+            seconds = [0.0 if done else self.expect(one) for one, done in pairs]
+            left = self._time_for_fits
+            rows.append((seconds, left, left))
         constraints, aims = self.prepared.constraints, self.prepared.aims
         for place, (constraint, aim) in enumerate(zip(constraints, aims, strict=True)):
             if constraint.adds_up and not aim.at_least:
-                columns.append([one.constraints[place] for one in evaluations])
-                most.append(self.room.get(place, aim.bound))
-        costs = np.array(columns, dtype=float).reshape(len(most), len(evaluations))
-        return costs.T, np.array(most, dtype=float)
+                values = [one.constraints[place] for one in evaluations]
+                rows.append((values, self.room.get(place, aim.bound), aim.bound))
+        return _as_arrays(rows, len(evaluations))
 
     def _fit_members(self, ensemble: Ensemble) -> bool:
         """Fit the members that are not fitted yet; False if one failed or time is up."""
@@ -305,6 +307,12 @@ class EnsembleFit:
         left = self.press.closing.left
         seconds = share * left if math.isfinite(left) else None
         return self.press.do(self.press.dispatch.make(kind, given, seconds, keep=keep))
+
+
+def _as_arrays(rows: Sequence[_Cost], members: int) -> Mapping[str, Array]:
+    bounds = np.array([(most, alone) for _, most, alone in rows], dtype=float).reshape(-1, 2)
+    costs = np.array([values for values, _, _ in rows], dtype=float).reshape(len(rows), members)
+    return {"costs": costs.T, "most": bounds[:, 0], "alone": bounds[:, 1]}
 
 
 def _members_of(ensemble: Ensemble, fitted: Mapping[str, Finished]) -> EnsembleMembers:

@@ -130,6 +130,22 @@ def test_where_no_pipeline_is_within_none_is_chosen_for_the_limit() -> None:
     assert not work.aims[0].holds(found.evaluation.constraints[0])
 
 
+def test_a_pipeline_that_costs_too_much_by_itself_is_none_to_beat() -> None:
+    work = work_for(NUMBERS, "mae <= 2", "latency_us <= 50")
+    truth, drawn = work.table.y[validated(work)], np.random.default_rng(1)
+    fast = [truth + 0.5 * drawn.normal(size=ROWS) for _ in range(8)]
+    slow = [truth + 0.15 * drawn.normal(size=ROWS) for _ in range(4)]
+    costs, most = np.array([[10.0]] * 8 + [[80.0]] * 4), np.array([50.0])
+    found = choose_ensemble(work, np.stack([*fast, *slow]), Purse(costs, most)).choice
+    without = choose_ensemble(work, np.stack(fast), Purse(costs[:8], most)).choice
+    assert found.is_better
+    assert found.counts.tolist() == [*without.counts, 0, 0, 0, 0]
+    assert found.gain == without.gain
+    # One that has less room for members has the same pipelines beside it.
+    strict = Purse(costs, np.array([30.0]), alone=np.array([80.0]))
+    assert not choose_ensemble(work, np.stack([*fast, *slow]), strict).choice.is_better
+
+
 @pytest.mark.parametrize("cv", [0.5, 4])
 def test_limits_are_measured_on_whole_folds_as_in_an_evaluation(cv: Any) -> None:
     """The parts of a holdout are few rows each: their calibration errors are much larger."""

@@ -414,9 +414,10 @@ def fit_ending_in(seconds: float, expected: float, wrong: str | None = None) -> 
 
 def test_the_fits_have_to_fit_into_the_time_left() -> None:
     evaluations: Any = [type("Evaluation", (), {"key": key}) for key in ("done", "other")]
-    costs, most = fit_ending_in(60.0, 4.0)._costs(evaluations)
+    costs, most, alone = fit_ending_in(60.0, 4.0)._costs(evaluations).values()
     assert costs.tolist() == [[0.0], [4.0]]
     assert 30.0 < most[0] <= 52.0 + 1e-6  # a busy machine has less left
+    assert alone.tolist() == most.tolist()
 
 
 def test_without_time_for_it_nothing_is_tried() -> None:
