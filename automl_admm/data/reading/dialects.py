@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -79,6 +80,12 @@ class Sample:
         """The share of rows as wide as the header."""
         return sum(len(row) == self.width for row in self.rows) / max(len(self.rows), 1)
 
+    @cached_property
+    def alike(self) -> float:
+        """The share of rows with the commonest number of columns, of several."""
+        widths = Counter(len(row) for row in self.rows if len(row) > 1)
+        return max(widths.values(), default=0) / max(len(self.rows), 1)
+
     @property
     def fits(self) -> bool:
         """True if it parts every row into as many columns as the header, and these into several."""
@@ -99,6 +106,17 @@ def find_dialect(path: Path, options: FileOptions) -> Dialect:
     sign, is_settled = decimal_of_columns(path, chosen.rows, chosen.separator)
     is_doubtful = options.had_commas or chosen.separator == SEMICOLON
     return Dialect(chosen.separator, sign, is_settled, is_doubtful, unique)
+
+
+def likely_separator(path: Path) -> str:
+    """Return the sign that parts most of the first rows alike, whatever the ends of lines.
+
+    It is asked of a file as it came: comments may stand above its header.
+    """
+    with path.open("rb") as file:
+        text, is_cut = file.read(SAMPLE).decode("utf-8-sig", "replace"), bool(file.read(1))
+    samples = [sample_of(text, sign, is_cut=is_cut) for sign in SIGNS]
+    return max(samples, key=lambda one: (one.fits, one.alike, one.width)).separator
 
 
 def _unique_names(path: Path, sample: Sample, options: FileOptions) -> UniqueNames | None:

@@ -20,12 +20,15 @@ RETURN, NEWLINE, QUOTE, BLANK = b"\r", b"\n", b'"', b" "
 QUOTED = rb'[^"]*(?:""[^"]*)*(?P<end>"?)'
 
 
+def has_any_return_alone(path: Path, is_late: Callable[[], bool]) -> bool:
+    """Return True if there is a carriage return alone, be it within quotes."""
+    return any(map(_has_return_alone, _in_time(_blocks(path), is_late)))
+
+
 def has_returns_alone(
     path: Path, is_late: Callable[[], bool], separators: Iterable[str] = SIGNS
 ) -> bool:
     """Return True if a row ends with a carriage return alone, by all that there is time for."""
-    if not any(map(_has_return_alone, _in_time(_blocks(path), is_late))):
-        return False
     ends = _Ends(separators)
     return any(ends.rewrite(block) != block for block in _in_time(_blocks(path), is_late))
 

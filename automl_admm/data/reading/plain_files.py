@@ -19,11 +19,15 @@ from typing import Any, Self
 import psutil
 
 from automl_admm.core.errors import NO_ROOM, DataError
-from automl_admm.data.reading.dialects import SIGNS
+from automl_admm.data.reading.dialects import likely_separator
 from automl_admm.data.reading.encodings import HINT, Encoding, find_encoding
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.formats import CSV, binary_form, check_file, format_of
-from automl_admm.data.reading.line_ends import has_returns_alone, with_newlines
+from automl_admm.data.reading.line_ends import (
+    has_any_return_alone,
+    has_returns_alone,
+    with_newlines,
+)
 from automl_admm.data.reading.streams import arriving, is_stream, title_of
 from automl_admm.data.reading.tidying import tidying_of
 from automl_admm.data.reading.unpacking import PACKED_SUFFIXES, packing_of, unpacked
@@ -257,10 +261,13 @@ def _with_newlines(
     plain: PlainFile, copies: _Copies, options: FileOptions, is_late: Clock
 ) -> PlainFile:
     """Return a CSV file whose rows end with newlines; a copy, if some do not."""
-    signs = options.separator or "".join(SIGNS)
-    if not has_returns_alone(plain.path, is_late, signs):
+    if not has_any_return_alone(plain.path, is_late):
         return plain
-    blocks = with_newlines(plain.path, signs)
+    # After another sign a quote opens no cell.
+    sign = options.separator or likely_separator(plain.path)
+    if not has_returns_alone(plain.path, is_late, sign):
+        return plain
+    blocks = with_newlines(plain.path, sign)
     path, is_whole = copies.write(f"{plain.path.name}.csv", blocks, is_late)
     return replace(plain, path=path, is_whole=plain.is_whole and is_whole)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
-from itertools import product
+from itertools import permutations, product
 from pathlib import Path
 
 import pandas as pd
@@ -87,6 +87,21 @@ def test_a_quote_after_another_sign_than_the_named_separator_is_a_sign(tmp_path:
     path = written(tmp_path / "t.csv", 'a;b\r1;x,"\r;3\r')
     found = read_table(path, options=replace(NO_OPTIONS, separator=";"))
     assert found["b"].tolist() == ['x,"', "3"]
+
+
+@pytest.mark.parametrize("above", ["", "# of 2020; by hand | twice"], ids=["", "comment"])
+@pytest.mark.parametrize(("sign", "other"), [*permutations(",;\t|", 2)])
+def test_after_a_sign_that_parts_no_columns_a_quote_opens_no_cell(
+    sign: str, other: str, above: str, tmp_path: Path
+) -> None:
+    """Nobody names the separator: the first rows tell it."""
+    rows = [["a", "b", "c"], ["1", f'size{other} "L', "x"], ["", "7", "z"], [], ["", "p", "q"]]
+    lines = [*filter(None, [above]), *map(sign.join, rows), ""]
+    plain = read_table(written(tmp_path / "plain.csv", "\n".join(lines)))
+    pd.testing.assert_frame_equal(
+        read_table(written(tmp_path / "other.csv", "\r".join(lines))), plain
+    )
+    assert plain["b"].tolist() == [f'size{other} "L', "7", "p"]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 1 << 20])
