@@ -58,7 +58,6 @@ class Within:
     aims: tuple[Limit, ...]
     # Selections on several parts meet the same rows, and the same means on them, again.
     bases: dict[bytes, _Base] = field(default_factory=dict)
-    known: dict[tuple[bytes, bytes], Found] = field(default_factory=dict)
 
     @classmethod
     def of(cls, work: PipelineWork) -> Within | None:
@@ -72,8 +71,8 @@ class Within:
         folds: dict[int, list[Rows]] = {}
         for part in parts:
             folds.setdefault(part.fold, []).append(part.whole)
-        places = [np.sort(np.concatenate(some)) for some in folds.values()]
-        return lambda prediction: self.holds([self.seen(prediction, one) for one in places])
+        bases = [self._base(np.sort(np.concatenate(some))) for some in folds.values()]
+        return lambda prediction: self.holds([one.seen(prediction) for one in bases])
 
     def holds(self, found: Sequence[Found]) -> bool:
         """Return True if several folds are within the limits together."""
@@ -82,16 +81,16 @@ class Within:
 
     def seen(self, prediction: Array, places: Rows) -> Found:
         """Return the evidence of each limit on some rows; that of NaN where one has no value."""
-        answers, rows = prediction[places], places.tobytes()
-        key = rows, sha256(answers.tobytes()).digest()
-        if key not in self.known:
-            if rows not in self.bases:
-                self.bases[rows] = self._base(places)
-            self.known[key] = self.bases[rows].measured(answers)
-        return self.known[key]
+        return self._base(places).seen(prediction)
 
     def _base(self, places: Rows) -> _Base:
-        """Return what is known of some rows: groups are found here, once for all predictions."""
+        """Return what is known of some rows, found once for all predictions."""
+        key = _digest(places)
+        if key not in self.bases:
+            self.bases[key] = self._made(places)
+        return self.bases[key]
+
+    def _made(self, places: Rows) -> _Base:
         numbers = np.concatenate([np.asarray(valid) for _, valid in self.work.splits])
         rows = self.work.table.part(numbers[places])
         shown = EvaluatedPipeline(
@@ -106,19 +105,33 @@ class Within:
             origins=self.work.origins,
         )
         functions = tuple(settled(one.function, shown) for one in self.constraints)
-        return _Base(shown, functions, is_quantity=rows.classes is None)
+        return _Base(places, shown, functions, is_quantity=rows.classes is None)
+
+
+def _digest(array: Array | Rows) -> bytes:
+    """Return what an array is known by: of many rows its own bytes would take much memory."""
+    return sha256(np.ascontiguousarray(array).data).digest()
 
 
 @dataclass(frozen=True, eq=False)
 class _Base:
     """Some rows with everything but predictions, and the functions of the limits."""
 
+    places: Rows
     shown: EvaluatedPipeline
     functions: tuple[ConstraintFunction, ...]
     is_quantity: bool
+    known: dict[bytes, Found] = field(default_factory=dict)
 
-    def measured(self, answers: Array) -> Found:
-        """Return the evidence of each limit on these predictions."""
+    def seen(self, prediction: Array) -> Found:
+        """Return the evidence of each limit, measured once for each prediction of all rows."""
+        answers = prediction[self.places]
+        key = _digest(answers)
+        if key not in self.known:
+            self.known[key] = self._measured(answers)
+        return self.known[key]
+
+    def _measured(self, answers: Array) -> Found:
         decisions = answers if self.is_quantity else None
         told = replace(self.shown, predictions=answers, decisions=decisions)
         return [evidence_or_nan(one, told) for one in self.functions]

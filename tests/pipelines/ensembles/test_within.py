@@ -157,8 +157,7 @@ def test_limits_are_measured_on_whole_folds_as_in_an_evaluation(cv: Any) -> None
     within = Within.of(work)
     assert within is not None
     within.on(parts)(given[0])
-    rows = sum(len(np.frombuffer(one, dtype=np.intp)) for one in within.bases)
-    assert rows == len(validated(work))
+    assert sum(len(one.places) for one in within.bases.values()) == len(validated(work))
 
 
 def test_of_many_rows_the_limit_asks_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,6 +171,19 @@ def test_of_many_rows_the_limit_asks_all(monkeypatch: pytest.MonkeyPatch) -> Non
     assert sum(len(part.whole) for part in parts) == ROWS
     told = [evaluate_predictions(work, one).constraints[0] for one in given]
     assert [within.on(parts)(one) for one in given] == [value <= 0.05 for value in told]
+
+
+def test_the_key_of_a_mean_takes_no_memory_by_the_rows() -> None:
+    """A key of the rows themselves would be kept for each mean that was measured."""
+    work = work_for(WORDS, "auc_gap[sex] <= 0.05")
+    given, within = chances(work), Within.of(work)
+    parts = Rated.of(work.metric, work.table, work.splits).parts
+    assert within is not None
+    for one in given:
+        within.on(parts)(one)
+    keys = [*within.bases, *(key for base in within.bases.values() for key in base.known)]
+    assert len(keys) > len(parts)
+    assert max(map(len, keys)) <= 32
 
 
 def test_a_metric_of_decisions_keeps_the_limit_by_its_members() -> None:
