@@ -195,3 +195,21 @@ def test_a_row_that_is_not_drawn_is_told(folder: Path) -> None:
     assert {(one.drawn, len(one.not_counted)) for one in found} <= {(0, 1), (1, 0)}
     (said,) = next(one for one in found if one.drawn == 0).not_counted
     assert said.startswith("0 of 1 row of this look count")
+
+
+def test_groups_without_weights_have_no_unit_to_mistake(run: Run, tmp_path: Path) -> None:
+    """One group of the fit has 150 rows: of 60 small groups hardly a row is drawn, as it is."""
+    known = rows(450, 0, heavy=0.0)
+    customers = pd.Series(["big"] * 150 + [f"c{place % 60}" for place in range(300)])
+    folder = fitted(tmp_path, known, groups=customers.rename("customer"))
+    small = rows(60, 1, heavy=0.0).assign(customer=[f"n{place}" for place in range(60)])
+    told = look(run, folder, small)
+    (said,) = told["not_counted"]
+    assert said == (
+        f"the largest group of these rows has 1 row, and of the fit 150: so {told['drawn']} of 60 "
+        "rows of this look count, as rows of small groups are seldom drawn"
+    )
+    large = rows(16_000, 2, heavy=0.0).assign(customer="huge")
+    (said,) = look(run, folder, large)["not_counted"]
+    assert said.startswith("the largest group of these rows has 16000 rows, and of the fit 150: so")
+    assert said.endswith("hardly a row of other looks, as rows of small groups are seldom drawn")

@@ -53,7 +53,8 @@ def evidence_of_look(run: CertifiedRun, table: Table, look: int, known: float) -
         except DataError as problem:  # such as a column without numbers
             untold[name] = problem.message
     drawn = None if tested is None or not (found or untold) else len(tested)
-    return LookEvidence(found, untold, largest, Draw(len(table.y), drawn, own))
+    draw = Draw(len(table.y), drawn, own, is_weighted="weight" in run.roles)
+    return LookEvidence(found, untold, largest, draw)
 
 
 def is_of_rows(limit: Constraint) -> bool:

@@ -1,7 +1,8 @@
 """The largest weights of the fit and of looks, and what to say of a look whose own is far off.
 
 Rows are drawn by the largest weight of all. So in another unit, or beside one mistyped weight,
-hardly a row counts, and no limit would ever be tested.
+hardly a row counts, and no limit would ever be tested. Without weights that of a group is its
+number of rows: there is no unit to mistake, and no look to give again.
 """
 
 from __future__ import annotations
@@ -31,15 +32,22 @@ class Heaviest:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """The rows of a look, how many of them were drawn (None if all count), and its own largest."""
+    """The rows of a look, how many of them were drawn (None if all count), and its own largest.
+
+    Of a run with groups alone the largest has so many rows.
+    """
 
     rows: int = 0
     drawn: int | None = None
     largest: float = 0.0
+    is_weighted: bool = True
 
     def warnings(self, known: Heaviest, path: Path) -> Iterator[str]:
         """Say why hardly a row counts, here or elsewhere, and the cure; `path` is of this look."""
         if self.drawn is None or not self.rows:
+            return
+        if not self.is_weighted:
+            yield from self._warnings_of_groups(known)
             return
         has_both = known.total > 0.0 < self.largest
         weights = (
@@ -56,6 +64,23 @@ class Draw:
             )
         elif not self.drawn:
             yield f"{counted} count: rows that weigh little are seldom drawn"
+
+    def _warnings_of_groups(self, known: Heaviest) -> Iterator[str]:
+        """Say the same of groups, which are as large as they are: nothing is to be mended."""
+        counted = f"{self.drawn} of {say_count(self.rows, 'row')} of this look"
+        groups = (
+            f"the largest group of these rows has {say_count(round(self.largest), 'row')}, and of "
+            f"{known.among} {round(known.total)}"
+        )
+        if known.total > FAR * self.largest > 0.0:
+            yield f"{groups}: so {counted} count, as rows of small groups are seldom drawn"
+        elif self.largest > FAR * known.total > 0.0:
+            yield (
+                f"{groups}: so {counted} count, and hardly a row of other looks, as rows of small "
+                "groups are seldom drawn"
+            )
+        elif not self.drawn:
+            yield f"{counted} count: rows of small groups are seldom drawn"
 
 
 NOT_DRAWN = Draw()
