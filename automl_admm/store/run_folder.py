@@ -14,11 +14,13 @@ from automl_admm.core.errors import NO_ROOM, ConfigurationError, DiskFullError, 
 from automl_admm.core.messages import as_argument
 from automl_admm.store.file_schemas import OF_RUN, RUN_ID, SCHEMAS, STORE_MANIFEST, STORE_RUN
 from automl_admm.store.json_content import read_content
+from automl_admm.store.sqlite.lock import is_held, read_holder
 
 # The copy of the data and the files of evaluations that go on.
 SCRATCH = ".scratch-"
 # The store is there before `run.json`: a database with files beside it, its copy, and its lock.
-OF_STORE = (STORE_MANIFEST, f".{STORE_MANIFEST}", "store.lock", "store.sqlite", "store.bak")
+LOCK = "store.lock"
+OF_STORE = (STORE_MANIFEST, f".{STORE_MANIFEST}", LOCK, "store.sqlite", "store.bak")
 TOGETHER = "Restore the files of the run: they belong together."
 
 
@@ -211,14 +213,20 @@ def refuse_full(path: Path, written: Path | None = None) -> None:
 
 
 def never_began(path: Path) -> bool:
-    """Return True if there is nothing but an empty store: the run was cut off, or begins now."""
+    """Return True if there is nothing but an empty store, and no process that writes to it."""
+    lock = path / LOCK
     try:
-        if any(not one.name.startswith(OF_STORE) for one in path.iterdir()):
+        if any(not one.name.startswith((*OF_STORE, SCRATCH)) for one in path.iterdir()):
             return False
         manifest = read_content(path / STORE_MANIFEST, SCHEMAS[STORE_MANIFEST])
+        if is_held(lock):
+            return False
     except (OSError, StoreError):
         return False
-    return bool(manifest.get("rows") == 0 and not manifest.get("is_open"))
+    # The manifest of a store that was not closed may be older than its last rows.
+    writer = read_holder(lock)
+    last = writer.rows if writer is not None else int(bool(manifest.get("is_open")))
+    return bool(manifest.get("rows") == 0 and last == 0)
 
 
 def _not_made(name: Path, problem: OSError) -> ConfigurationError:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -13,6 +16,7 @@ import pytest
 from automl_admm.core.errors import ConfigurationError, DiskFullError, StoreError
 from automl_admm.store.output_files import write_output
 from automl_admm.store.run_folder import RunFolder, create_folder, write_json
+from automl_admm.store.sqlite.lock import RunLock
 from automl_admm.store.sqlite.log import SqliteStore
 
 
@@ -76,6 +80,52 @@ def test_a_folder_of_a_run_that_never_began_says_what_to_do(tmp_path: Path) -> N
     with pytest.raises(StoreError, match=r"before it began\. Delete the folder"):
         folder.read(folder.settings)
     (folder.path / "mine").write_text("x")
+    with pytest.raises(ConfigurationError, match="is not empty"):
+        create_folder(folder.path)
+
+
+# The last moment before there is a `run.json`.
+DIES = """
+import os, signal, sys
+from automl_admm.cli.main import main
+from automl_admm.runs.session import session
+session.write_settings = lambda *given, **named: os.kill(os.getpid(), signal.SIGKILL)
+main(sys.argv[1:])
+"""
+
+
+def test_a_run_killed_before_its_settings_were_written_says_what_to_do(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    lines = (f"{n % 20 / 8},{'no' if n % 20 < 10 else 'yes'}\n" for n in range(60))
+    rows.write_text("a,y\n" + "".join(lines))
+    words = ["fit", str(rows), "--target", "y", "--grammar", "tiny", "--out", str(tmp_path / "run")]
+    command = [sys.executable, "-c", DIES, *words, "--executor", "inline", "--max-evaluations", "1"]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    folder = RunFolder(tmp_path / "run")
+    assert json.loads(folder.store_manifest.read_text())["is_open"]
+    with pytest.raises(ConfigurationError, match=r"before it began\. Nothing is in it"):
+        create_folder(folder.path)
+    with pytest.raises(StoreError, match=r"before it began\. Delete the folder"):
+        folder.read(folder.settings)
+
+
+def test_a_run_that_is_beginning_is_not_called_one_that_was_cut_off(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    store = SqliteStore(folder.store, create=True)
+    with pytest.raises(ConfigurationError, match="is not empty"):
+        create_folder(folder.path)
+    store.close()
+    with pytest.raises(ConfigurationError, match="before it began"):
+        create_folder(folder.path)
+
+
+def test_evaluations_that_the_lock_alone_has_counted_are_something(tmp_path: Path) -> None:
+    """The manifest of a store that was not closed may be older than they are."""
+    folder = RunFolder(tmp_path)
+    SqliteStore(folder.store, create=True).close()
+    lock = RunLock(folder.path / "store.lock")
+    lock.note("r", 3)
+    lock.release()
     with pytest.raises(ConfigurationError, match="is not empty"):
         create_folder(folder.path)
 

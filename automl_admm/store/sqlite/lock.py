@@ -137,6 +137,21 @@ class RunLock:
             self._descriptor = -1
 
 
+def is_held(path: Path) -> bool:
+    """Return True if a process holds this lock; none holds one that is not there."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _refusal(path: Path, problem: OSError) -> StoreError:
     if not isinstance(problem, BlockingIOError):
         hint = "Put the run on a local disk."
