@@ -50,7 +50,8 @@ class SearchOptions:
             "Number of evaluations at most (one on a tenth of the rows counts as a tenth). Without "
             "--budget and with one worker the run is repeatable.",
             words="the number of evaluations",
-            resume_help="Number of evaluations in all; +N adds to the number asked for before.",
+            resume_help="Number of evaluations in all; +N adds to the number asked for before, or "
+            "made if none was.",
         ).metadata,
     )
     theta_solver: str | ThetaSolverPlugin | ThetaSolver | Callable[[], ThetaSolver] = field(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,6 +18,7 @@ from automl_admm.cli.shared.param_types import DURATION
 from automl_admm.cli.shared.progress import command_progress
 from automl_admm.cli.shared.run_command import Loaded, Manner, conduct, load, ready
 from automl_admm.cli.shared.run_options import RESUME_OPTIONS, add_options, is_given, run_option
+from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.ranking import best_of
 from automl_admm.core.run import StopReason
@@ -31,7 +33,9 @@ from automl_admm.data.sample_table import SHIPPED
 from automl_admm.data.table_schema import Schema, read_schema
 from automl_admm.execution.server.early_server import started_early
 from automl_admm.runs.config import RunConfig
+from automl_admm.runs.driving.driver import ROUNDING
 from automl_admm.runs.driving.interrupts import Deferral
+from automl_admm.runs.driving.logbook import spent_on
 from automl_admm.runs.gone_plugins import telling_gone_plugins
 from automl_admm.runs.option_record import Option
 from automl_admm.runs.saved_request import read_request
@@ -47,7 +51,10 @@ CLOSING_SECONDS = 10.0
 START_SECONDS = 4.0
 # Executors that never leave this machine.
 OWN_EXECUTORS = ("local", "inline")
-
+# What goes on with a run, by the limit that ended it.
+MORE: Mapping[str, str] = MappingProxyType(
+    {StopReason.BUDGET: "--budget +10m", StopReason.EVALUATIONS: "--max-evaluations +100"}
+)
 
 # Options that a plus makes larger than before.
 GROWING: Mapping[str, click.ParamType] = MappingProxyType(  # type: ignore[type-arg]
@@ -155,15 +162,27 @@ def _extended(config: RunConfig, folder: RunFolder, options: dict[str, Any]) -> 
     """Return the settings with the time and the evaluations of this session."""
     used = seconds_used(folder)
     seconds = _seconds(config.time_budget, used, options["time_budget"], folder)
-    evaluations = _evaluations(config.max_evaluations, options["max_evaluations"])
-    more = options["time_budget"] is not None or options["max_evaluations"] is not None
     ended = folder.read(folder.settings).get("result", {}).get("stopped_by")
-    if ended not in (None, StopReason.INTERRUPT, StopReason.TERMINATION) and not more:
+    is_over = ended not in (None, StopReason.INTERRUPT, StopReason.TERMINATION)
+    if is_over and options["time_budget"] is None and options["max_evaluations"] is None:
         raise ConfigurationError(
             f"the run in '{folder.path}' is finished ({ended}).",
-            hint="Give it more: --budget +10m, or --max-evaluations +100.",
+            hint=f"Give it more: {MORE.get(ended, ' or '.join(MORE.values()))}.",
         )
+    evaluations = _evaluations(config.max_evaluations, options["max_evaluations"], folder)
+    # Changes may leave fewer evaluations in the log, and a run that was cut off has to be closed.
+    if is_over and not config.changes_allowed and evaluations is not None:
+        _warn_of_none_left(evaluations, folder)
     return replace(config, time_budget=seconds, max_evaluations=evaluations, seconds_used=used)
+
+
+def _warn_of_none_left(most: int, folder: RunFolder) -> None:
+    """Warn if a run has made all evaluations that it may: a session only fits the best again."""
+    made = _made(folder)
+    if made > most - ROUNDING:
+        told = f"the run has made {made:g} evaluations, and may make {most}"
+        hint = f"this session makes none. Give it more: {MORE[StopReason.EVALUATIONS]}."
+        say(f"warning: {told}: {hint}", err=True)
 
 
 def _seconds(
@@ -184,11 +203,26 @@ def _closing_seconds(folder: RunFolder) -> float:
     return max(CLOSING_SECONDS, longest)
 
 
-def _evaluations(asked: int | None, given: tuple[int, bool] | None) -> int | None:
+def _evaluations(
+    asked: int | None, given: tuple[int, bool] | None, folder: RunFolder
+) -> int | None:
     if given is None:
         return asked
     number, is_more = given
-    return number + (asked or 0) if is_more else number
+    return _asked_or_made(asked, _made(folder)) + number if is_more else number
+
+
+def _asked_or_made(asked: int | None, made: float) -> int:
+    """Return the evaluations to add to: those asked for, or those made if these are more.
+
+    The last one may be a share more than was asked for; earlier versions wrote limits far below.
+    """
+    return math.ceil(made - ROUNDING) if asked is None or made >= asked + 1 else asked
+
+
+def _made(folder: RunFolder) -> float:
+    """Return the evaluations that count; those that were cut off are made again."""
+    return spent_on(one for one in read_log(folder).evaluations if one.has_ended)
 
 
 def _text(part: Share | Portion | None) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -59,8 +59,7 @@ class Logbook:
     @property
     def spent(self) -> float:
         """The sum of fidelities: the number of whole evaluations spent by this run."""
-        own = (evaluation for evaluation in self.evaluations if not evaluation.is_reused)
-        return sum(evaluation.candidate.fidelity for evaluation in own)
+        return spent_on(self.evaluations)
 
     def find(self, key: str) -> Evaluation | None:
         """Return the evaluation of this key, if there is one."""
@@ -87,3 +86,8 @@ class Logbook:
         except StoreError as problem:
             self.lost = problem
             raise
+
+
+def spent_on(evaluations: Iterable[Evaluation]) -> float:
+    """Return the number of whole evaluations that a run has spent: those reused are free."""
+    return sum(one.candidate.fidelity for one in evaluations if not one.is_reused)
