@@ -22,6 +22,7 @@ from automl_admm.report.view import RunView, read_view
 from automl_admm.runs.saved.loaded_model import LoadedClassifier, LoadedRegressor, load
 from automl_admm.runs.saved.saved_run import read_saved_run
 from automl_admm.runs.session.iterations import read_iterations
+from automl_admm.store.run_folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class FolderRun(SavedRun):
 
     @property
     def folder(self) -> Path:
-        """The folder of the run."""
+        """The folder of the run, independent of the process's present working folder."""
         return self.view.folder.path
 
     @property
@@ -137,4 +138,7 @@ def read_run(path: str | PathLike[str], *, components: Iterable[ComponentPlugin]
         raise StoreError(f"'{folder}' is no folder.", hint="Name the folder of a run.")
     view, saved = read_view(folder), read_saved_run(folder, components)
     known = {one.name: getattr(saved, one.name) for one in fields(SavedRun)}
-    return FolderRun(**known, view=view)
+    # Its files are read when they are asked for, and the working folder may be another one then.
+    place = folder.absolute()
+    known["info"] = replace(saved.info, folder=place)
+    return FolderRun(**known, view=replace(view, folder=RunFolder(place)))

@@ -106,7 +106,22 @@ def test_the_python_of_the_page_runs(
     code = PAGE.read_text("utf-8").split("```python\n")[1].split("```")[0]
     known: dict[str, Any] = {"rows": table()[0]}
     exec(code, known)  # noqa: S102 - what the page shows
-    assert known["run"].folder == Path("people-run")
+    assert known["run"].folder == Path("people-run").absolute()
+
+
+def test_it_stays_the_run_that_was_read_in_another_working_folder(
+    infeasible: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run of the same name lies there."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    shutil.copytree(infeasible, here / "run")
+    shutil.copytree(OLD_RUNS / "stacked", there / "run")
+    monkeypatch.chdir(here)
+    run = read_run("run")
+    monkeypatch.chdir(there)
+    assert run.load_model().description == run.model
+    assert [path.parent for path in run.models] == [here / "run"] * 2
+    assert run.info.folder == run.folder == here / "run"
 
 
 def test_a_killed_run_has_evaluations_and_no_model(infeasible: Path, tmp_path: Path) -> None:
