@@ -230,7 +230,9 @@ def never_began(path: Path) -> bool:
 
 
 def _not_made(name: Path, problem: OSError) -> ConfigurationError:
-    reason = problem.strerror or problem
+    links = (one for one in (name, *name.parents) if one.is_symlink() and not one.exists())
+    told = (f"'{one}' is a link to what is not there" for one in links)
+    reason = next(told, problem.strerror or problem)
     hint = Remedy("Give another {work_dir}.")
     return ConfigurationError(f"the run folder '{name}' cannot be made: {reason}.", hint=hint)
 

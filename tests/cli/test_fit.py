@@ -91,6 +91,17 @@ def test_a_run_folder_of_its_own_is_made_each_time(run: Any, table: Path, tmp_pa
     assert len(list((tmp_path / "automl-runs").iterdir())) == 2
 
 
+def test_a_link_to_no_folder_in_place_of_that_of_runs_is_told(run: Any, table: Path) -> None:
+    Path("automl-runs").symlink_to("gone/scratch")
+    done = run("fit", table, "--target", "buys", *QUICK, "-q")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: the run folder 'automl-runs/people-")
+    assert done.err.endswith(
+        ": 'automl-runs' is a link to what is not there. Give another --out.\n"
+    )
+    assert done.err.count("\n") == 1
+
+
 def test_a_limit_is_shown_with_its_values(run: Any, table: Path) -> None:
     done = run(
         "fit", table, "--target", "buys", *QUICK, "--out", "o", "-q", "--constraint", "size_mb <= 5"

@@ -180,7 +180,7 @@ def _is_ours(path: Path) -> bool:
     try:
         path.mkdir(parents=True)
     except FileExistsError:
-        return False
+        return not path.parent.is_dir()  # then it is the parent: a link to what is not there
     except OSError:
         return not os.path.lexists(path)
     return True
