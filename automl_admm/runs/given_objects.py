@@ -29,7 +29,7 @@ from automl_admm.plugins.records import (
     ThetaSolverPlugin,
     ZSolverPlugin,
 )
-from automl_admm.runs.validation import several
+from automl_admm.runs.validation import refuse_iterator, several
 
 SOLVER_METHODS = ("begin", "ask", "tell")
 SUMMARY = "given as an object"
@@ -140,6 +140,7 @@ def components_of(given: Any) -> tuple[ComponentPlugin, ...]:
         raise ConfigurationError(
             f"components must be a list of ComponentPlugin, not {say_value(given)}."
         )
+    refuse_iterator("components", given)
     found = tuple(given)
     for record in found:
         if not isinstance(record, ComponentPlugin):

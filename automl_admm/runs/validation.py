@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from types import MappingProxyType
@@ -173,7 +173,18 @@ def several(name: str, given: Any) -> tuple[Any, ...]:
         return (given,)
     if not isinstance(given, Iterable):
         raise ConfigurationError(f"{name} must be a list, not {say_value(given)}.")
+    refuse_iterator(name, given)
     return tuple(given)
+
+
+def refuse_iterator(name: str, given: Iterable[Any]) -> None:
+    """Raise for a generator, a map or the like: a second fit of one search would get nothing."""
+    if isinstance(given, Iterator):
+        kind = type(given).__name__
+        raise ConfigurationError(
+            f"{name} must be a list, not an iterator ({kind}), which is empty once it was read.",
+            hint=f"Give a list of it: {name}=list(…).",
+        )
 
 
 def observers_of(callbacks: Any) -> tuple[object, ...]:

@@ -223,6 +223,7 @@ def test_callbacks_hear_of_everything() -> None:
         ({"constraints": [len]}, "built-in function len> is no limit"),
         ({"constraints": ["size_mb <= 1", "size_mb <= 2"]}, "two limits on 'size_mb' with '<='"),
         ({"constraints": 3}, "constraints must be a list, not 3"),
+        ({"constraints": iter(["recall >= 1"])}, "constraints must be a list, not an iterator"),
         (
             {"theta_solver": object()},
             "must be a text such as 'gp', not <object .* see docs/how_to/own_solver",

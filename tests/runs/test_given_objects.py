@@ -182,6 +182,7 @@ def test_a_strategy_that_fails_leaves_the_best_so_far(caplog: pytest.LogCaptureF
         ({"strategy": lambda problem: None}, "cannot be called with problem, solvers: too many"),
         ({"executor": object.__new__(InlineExecutor)}, "was made without the work of the run"),
         ({"components": "twice"}, "components must be a list of ComponentPlugin, not 'twice'"),
+        ({"components": iter(())}, "components must be a list, not an iterator"),
         ({"components": [Ridgeless]}, "and <class .*Ridgeless'> is none"),
         ({"constraints": [square]}, "defines 'square', and no limit is on it"),
         ({"constraints": [square, "squared <= 1"]}, "defines 'square', and no limit is on it"),

@@ -66,6 +66,16 @@ def test_one_text_is_a_list_of_one() -> None:
         several("constraints", 3)
 
 
+@pytest.mark.parametrize("kind", ["generator", "map", "list_iterator"])
+def test_an_iterator_is_refused_as_it_can_be_read_once(kind: str) -> None:
+    texts = ["recall >= 0.9"]
+    made = {"generator": (one for one in texts), "map": map(str, texts)}
+    with pytest.raises(ConfigurationError, match=rf"not an iterator \({kind}\)") as told:
+        several("constraints", made.get(kind, iter(texts)))
+    assert str(told.value).endswith("Give a list of it: constraints=list(…).")
+    assert several("constraints", dict.fromkeys(texts)) == tuple(texts)
+
+
 def test_a_callback_that_would_never_be_called_is_refused() -> None:
     watching = Watching()
     assert observers_of([watching]) == (watching,)
