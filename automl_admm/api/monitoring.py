@@ -11,6 +11,7 @@ from automl_admm.api.given_tables import GivenTable
 from automl_admm.core.errors import LimitWarning
 from automl_admm.runs.saved.monitored import Monitored
 from automl_admm.runs.saved.monitoring import monitor as look_at
+from automl_admm.runs.session.model_run import tell_earlier
 from automl_admm.store.run_folder import RunFolder
 
 
@@ -25,8 +26,9 @@ def monitor(
 
     If the rows have the target, the limits of the run are tested on all labelled rows of all looks,
     and on those of this look alone; without it only shifts are looked for. A `LimitWarning` says
-    that no limit was tested, or that the folder has another model than before. The look is written
-    into the folder, where `automl-admm monitor` counts it, too.
+    that no limit was tested, that the folder has another model than before, or that its model is of
+    an earlier session. The look is written into the folder, where `automl-admm monitor` counts it,
+    too.
 
     Parameters
     ----------
@@ -46,12 +48,13 @@ def monitor(
         `as_json()` is what the command prints.
     """
     folder = RunFolder(Path(run))
+    earlier = tell_earlier(folder, folder.read(folder.model_manifest))
     given = GivenTable.read(folder, data, "data")
     known = None if reference is None else GivenTable.read(folder, reference, "reference").frame
     found = look_at(
         folder, given.frame, given.title, given.place, reference=known, confidence=confidence
     )
-    for told in (found.untested, found.anew):
+    for told in (earlier, found.untested, found.anew):
         if told is not None:
             warnings.warn(told, LimitWarning, stacklevel=2)
     return found

@@ -6,7 +6,9 @@ The folder of a killed session is a copy made right after its search.
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ import pandas as pd
 import pytest
 from called import run
 
+from automl_admm import LimitWarning, load, monitor
+from automl_admm.core.errors import StoreError
 from automl_admm.runs import pipelines
 from automl_admm.runs.finish import kept_model
 from automl_admm.store.json_content import with_digest
@@ -75,6 +79,25 @@ def test_evaluate_knows_the_rows_that_the_model_learned_from(folder: Path, made:
     told = run("evaluate", folder, made / "new.csv")
     assert told.code == 0
     assert "learned from" not in told.err
+
+
+def test_in_json_and_in_python_it_is_told_as_well(folder: Path, made: Path) -> None:
+    told = run("evaluate", folder, made / "new.csv", "--json")
+    assert (told.code, told.err) == (0, "")
+    assert json.loads(told.out)["earlier"].startswith(EARLIER)
+    with pytest.warns(LimitWarning, match=re.escape(EARLIER)):
+        load(folder)
+    with pytest.warns(LimitWarning, match=re.escape(EARLIER)):
+        monitor(folder, made / "new.csv")
+
+
+def test_a_model_of_this_session_is_told_as_no_earlier_one(made: Path) -> None:
+    place = made / "own"
+    assert run("fit", made / "old.csv", *SEARCH, "--test-size", 0.2, "--out", place).code == 0
+    told = run("evaluate", place, made / "new.csv", "--json")
+    assert json.loads(told.out)["earlier"] is None
+    with warnings.catch_warnings(action="error"):
+        load(place)
 
 
 def test_monitor_refuses_the_rows_of_the_model(folder: Path, made: Path) -> None:
@@ -174,6 +197,9 @@ def test_a_model_of_other_data_in_the_folder_of_an_ended_run_is_refused(
         ended = run(command, folder, *given)
         assert ended.code == 7, command
         assert "was made for other settings than 'run.json' has (data: " in ended.err
+    for ask in (load, lambda place: monitor(place, made / "new.csv")):
+        with pytest.raises(StoreError, match="was made for other settings"):
+            ask(folder)
 
 
 def test_a_resume_with_other_labels_is_asked_about(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from automl_admm.cli.shared.installed import unprinted
-from automl_admm.cli.shared.model_warnings import check_session
 from automl_admm.cli.shared.run_options import (
     FILE_OPTIONS,
     add_options,
@@ -48,7 +47,6 @@ def command(run: Path, data: Path, *, as_json: bool, **options: Any) -> None:
     if as_json:
         hand_on(json.dumps(_as_json(found), indent=2) + "\n")
         return
-    check_session(folder, manifest)
     for line in _warnings(found):
         say(f"warning: {line}", err=True)
     for line in _lines(found):
@@ -78,6 +76,7 @@ def _as_json(found: OnLabelledRows) -> dict[str, Any]:
         ],
         "groups": list(found.groups),
         "new_values": list(found.new_values),
+        "earlier": found.earlier,
         "mark": found.mark,
         "versions": list(found.versions),
     }
@@ -105,6 +104,8 @@ def _lines(found: OnLabelledRows) -> list[str]:
 
 def _warnings(found: OnLabelledRows) -> Iterator[str]:
     """Yield the reasons to doubt the numbers."""
+    if found.earlier is not None:
+        yield f"{found.earlier}."
     if found.learned:
         told = f"{found.learned} of these {found.rows} rows are, or equal, rows that the model"
         yield f"{told} learned from{found.or_alike}: the numbers here are too good for new rows"

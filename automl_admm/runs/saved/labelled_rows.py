@@ -26,7 +26,7 @@ from automl_admm.runs.finish.model_versions import tell_versions
 from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside
 from automl_admm.runs.saved.groups_of_rows import limits_on_rows
 from automl_admm.runs.saved.row_origin import count_learned, find_origin
-from automl_admm.runs.session.model_run import read_run_of_model
+from automl_admm.runs.session.model_run import read_run_of_model, tell_earlier
 from automl_admm.store.run_folder import RunFolder
 
 # A run without a certificate set no rows aside; the groups to compare are those of the data.
@@ -66,7 +66,7 @@ class OnLabelledRows:
     it, and then `doubt` says why. `groups` tells groups that are new, or not among the rows, and
     `new_values` columns with new categories or gaps. `mark` says what is wrong with a model that
     was saved for want of a better one, and `versions` names distributions behind the model in
-    another version than it was fitted with.
+    another version than it was fitted with. `earlier` says that it is of a session before others.
     """
 
     rows: int
@@ -83,6 +83,7 @@ class OnLabelledRows:
     mark: str | None = None
     versions: tuple[str, ...] = ()
     or_alike: str = ""
+    earlier: str | None = None
 
 
 def evaluate_on(folder: RunFolder, frame: Any, data: str, place: Place = row_of) -> OnLabelledRows:
@@ -117,6 +118,7 @@ def evaluate_on(folder: RunFolder, frame: Any, data: str, place: Place = row_of)
         new_values=_new_values(run, table),
         mark=tell_mark(run.manifest),
         versions=tuple(tell_versions(run.manifest)),
+        earlier=tell_earlier(folder, run.manifest),
     )
 
 

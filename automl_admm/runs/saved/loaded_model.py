@@ -27,6 +27,7 @@ from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.finish.model_mark import tell_mark
 from automl_admm.runs.finish.model_versions import tell_versions
 from automl_admm.runs.finish.trained_rows import TrainedRows
+from automl_admm.runs.session.model_run import tell_earlier
 from automl_admm.store.run_folder import RunFolder
 
 # Cross-validation would give one fitted model its own rows, and call that a score of unseen ones.
@@ -156,7 +157,10 @@ def load(folder: str | PathLike[str]) -> LoadedClassifier | LoadedRegressor:
     """
     run = RunFolder(Path(folder))
     manifest = run.read(run.model_manifest)
+    earlier = tell_earlier(run, manifest)
     rows, pipeline = TrainedRows.of_model(manifest), load_model(run)
+    if earlier is not None:
+        warnings.warn(earlier, LimitWarning, stacklevel=2)
     for line in tell_versions(manifest):
         warnings.warn(line, VersionWarning, stacklevel=2)
     if (mark := tell_mark(manifest)) is not None:

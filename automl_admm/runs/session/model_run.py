@@ -69,6 +69,17 @@ def say_earlier(other: tuple[str, ...]) -> str:
     return f"the model in the folder is of an earlier session, before changes ({'; '.join(other)})"
 
 
+def tell_earlier(folder: RunFolder, manifest: Mapping[str, Any]) -> str | None:
+    """Say if the model of a folder is of a session before other data or limits; None if not.
+
+    A session that has ended has a model of its own: then raise, because the folder is mixed.
+    """
+    content = folder.read(folder.settings) if folder.settings.exists() else {}
+    other = of_other_session(manifest, content)
+    refuse_mixed(folder, content, other)
+    return f"{say_earlier(other)}; it is the one that answers here" if other else None
+
+
 def refuse_mixed(folder: RunFolder, content: Mapping[str, Any], other: tuple[str, ...]) -> None:
     """Raise if a run has ended and its model is of another session: it is none of its own."""
     if other and content.get("state") == RunState.DONE:
