@@ -243,7 +243,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         """Return an unfitted copy that heeds the same `cancel`: events cannot be copied."""
         given = self.get_params(deep=False)
         copies = {name: clone(given[name], safe=False) for name in given if name != "cancel"}
-        found: _AutoML = type(self)(**copies, cancel=self.cancel)
+        found: _AutoML = type(self)(**{**given, **copies})
         for name in OF_SCIKIT_LEARN & vars(self).keys():
             setattr(found, name, deepcopy(getattr(self, name)))
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -225,3 +226,26 @@ def test_a_model_without_probabilities_says_how_to_get_them(tmp_path: Path) -> N
     assert "With scoring='neg_log_loss' only a pipeline with probabilities" in str(
         refused.value.__cause__
     )
+
+
+class OfTwo(AutoMLClassifier):
+    """A class of a user's own, with parameters of its own."""
+
+    def __init__(self, level: int = 1) -> None:
+        super().__init__(**QUICK)
+        self.level = level
+
+
+class OfMany(AutoMLClassifier):
+    """One that may be cancelled, too."""
+
+    def __init__(self, level: int = 1, *, cancel: Any = None) -> None:
+        super().__init__(**QUICK, cancel=cancel)
+        self.level = level
+
+
+def test_a_class_of_ones_own_is_cloned_by_its_own_parameters(table: Any) -> None:
+    assert clone(OfTwo(level=2)).get_params() == {"level": 2}
+    event = Event()
+    assert clone(OfMany(level=2, cancel=event)).get_params() == {"level": 2, "cancel": event}
+    assert len(cross_validate(OfTwo(level=2), *table, cv=2)["test_score"]) == 2
