@@ -23,6 +23,8 @@ FIT = ("fit", "people.csv", "--target", "buys")
         ((*FIT, "--target", "age"), "--target takes one value and is given 'buys' and 'age'."),
         ((*FIT, "--metric", "f1", "--metric", "roc_auc"), "--metric"),
         ((*FIT, "--time", "1", "--time", "2", "--time", "1"), "'1' and '2' and '1'"),
+        ((*FIT, "--positive", "yes", "--positive", "no"), "--positive takes one value"),
+        ((*FIT, "--cost", "fn=5,fp=1", "--cost", "fn=1,fp=5"), "--cost takes one value"),
         (("inspect", "people.csv", "--target", "a", "--target", "b"), "--target"),
     ],
 )
@@ -35,6 +37,17 @@ def test_two_values_of_one_option_are_refused_in_one_line(
     assert "Keep one." in done.err
     assert done.err.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", [("inspect",), ("fit", "--dry-run", "--target", "buys")])
+def test_two_kinds_of_one_column_are_refused_in_one_line(
+    run: Any, table: Path, command: tuple[str, ...]
+) -> None:
+    done = run(*command, table, "--column", "age=number", "--column", "age=drop")
+    assert done.code == 2, done.out
+    assert "--column gives 'age' the kinds number and drop. Keep one." in done.err
+    again = run(*command, table, "--column", "age=number", "--column", "age=number")
+    assert again.code == 0, again.err
 
 
 def test_the_same_value_twice_is_one_value(run: Any) -> None:

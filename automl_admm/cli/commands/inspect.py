@@ -14,6 +14,7 @@ from automl_admm.cli.shared.run_options import (
     FILE_OPTIONS,
     add_options,
     file_options_given,
+    kinds_given,
     option_named,
     run_option,
 )
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the columns as JSON.")
 def command(data: Path, target: str | None, *, as_json: bool, **options: Any) -> None:
     """Show the kind of every column of DATA, as `fit` would read it, and what becomes of it."""
+    asked = kinds_given(options["columns"])
     how = file_options_given(options, (target,))
     how = replace(how, exact=() if target is None else (target,))
     frame, y, answers = read_table(data, keep_codes=True, options=how), None, PLAIN
@@ -50,7 +52,6 @@ def command(data: Path, target: str | None, *, as_json: bool, **options: Any) ->
         frame, y = split_target(frame, target, place_in(data, how))
         answers = decide_answers(y, None, None, how.decimal)
         y = read_target(y, answers, place_in(data, how))
-    asked = dict(options["columns"])
     refuse_kind_of_others(asked, {} if target is None else {target: TARGET})
     check_asked(asked, frame.columns)
     columns = inspect_columns(frame, asked, place_in(data, how))

@@ -11,7 +11,9 @@ from typing import Any
 import click
 
 # With another value of one of these a run answers another question.
-QUESTION = frozenset({"--target", "--weight", "--group", "--time", "--metric"})
+QUESTION = frozenset(
+    {"--target", "--weight", "--group", "--time", "--metric", "--positive", "--cost"}
+)
 
 
 class SingleValued(click.Option):

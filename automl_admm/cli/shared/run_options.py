@@ -244,18 +244,24 @@ def is_given(value: object) -> bool:
 def _setting(option: Option, value: Any) -> Any:
     """Return None for the choice `auto` where None is the default; else `auto` is a text."""
     if option.kind is Kind.COLUMNS:
-        return dict(value) or None
+        return kinds_given(value) or None
     if option.kind is Kind.COSTS:
-        return _costs(value) or None
+        pairs = ((name, cost) for some in value for name, cost in some)
+        told = "--column-cost gives '{}' the costs {:g} and {:g}. Keep one."
+        return _one_each(pairs, told) or None
     stands_for_none = option.kind is Kind.CHOICE and option.default is None
     return None if stands_for_none and value == AUTO else value
 
 
-def _costs(given: Iterable[Iterable[tuple[str, float]]]) -> dict[str, float]:
-    """Return the costs of columns; raise if one is given two."""
-    found: dict[str, float] = {}
-    for name, cost in (pair for pairs in given for pair in pairs):
-        if found.setdefault(name, cost) != cost:
-            told = f"--column-cost gives '{name}' the costs {found[name]:g} and {cost:g}. Keep one."
-            raise click.UsageError(told)
+def kinds_given(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the kinds of columns; raise if one is given two."""
+    return _one_each(pairs, "--column gives '{}' the kinds {} and {}. Keep one.")
+
+
+def _one_each(pairs: Iterable[tuple[str, Any]], told: str) -> dict[str, Any]:
+    """Return the values of columns; raise if one is given two."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if found.setdefault(name, value) != value:
+            raise click.UsageError(told.format(name, found[name], value))
     return found
