@@ -65,6 +65,15 @@ def helpers_in_children() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quick_fits() -> Iterator[None]:
+    """Know what scikit-learn looks up of a class: tests fit by the ten thousand."""
+    from known_parameters import known_parameters
+
+    with known_parameters():
+        yield
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Collect no garbage while tests are collected: modules and items stay to the end.

@@ -1,4 +1,4 @@
-"""Searches by the hundred: what they would find out again and again is known."""
+"""Searches by the hundred: their servers are forks."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 from forked_servers import forked_servers
-from known_parameters import known_parameters
 
 
 @pytest.fixture(scope="module", autouse=True)
 def quick_searches() -> Iterator[None]:
-    """Fork servers from a process that has imported all, and know parameters of estimators."""
-    with forked_servers(), known_parameters():
+    """Fork servers from a process that has imported all."""
+    with forked_servers():
         yield
