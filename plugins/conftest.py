@@ -9,12 +9,20 @@ import pytest
 import scipy.linalg  # noqa: F401 - its BLAS is to be there when threads are counted
 import sklearn.ensemble  # noqa: F401 - and its OpenMP
 from forked_questions import forked_questions
+from short_texts import few_places
 from threadpoolctl import threadpool_limits
 
 from automl_admm.testing import components, fresh_process
 
 threadpool_limits(1)
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short_texts() -> Iterator[None]:
+    """Lay words into few places: the contract of components has a column of texts."""
+    with few_places():
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)

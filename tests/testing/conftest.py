@@ -1,15 +1,15 @@
-"""Fits by the thousand: what they would find out again and again is known."""
+"""Fits by the thousand, of texts of few words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
-from known_parameters import known_parameters
+from short_texts import few_places
 
 
 @pytest.fixture(scope="module", autouse=True)
-def quick_fits() -> Iterator[None]:
-    """Know the parameters of estimators."""
-    with known_parameters():
+def short_texts() -> Iterator[None]:
+    """Lay words into few places."""
+    with few_places():
         yield
