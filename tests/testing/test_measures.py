@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -15,6 +15,7 @@ from unittest import SkipTest
 
 import numpy as np
 import pytest
+from forked_questions import forked_questions
 from sklearn.metrics import accuracy_score, make_scorer, mean_absolute_error
 
 from automl_admm.builtin.constraints import serving_memory
@@ -22,11 +23,19 @@ from automl_admm.core.evidence import Calibration, Fact, Largest, Mean, Quantile
 from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.plugin_api import ConstraintPlugin, EvaluatedPipeline, MetricPlugin
 from automl_admm.plugins.loading import load_plugins
+from automl_admm.testing import fresh_process
 from automl_admm.testing.check import BROKEN, ask, promises_of
 from automl_admm.testing.contracts import ConstraintContract, MetricContract
 
 SHIPPED = load_plugins().constraints
 ticks = count(1.0)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forks() -> Iterator[None]:
+    """Ask a fork where a contract asks another process."""
+    with forked_questions(fresh_process):
+        yield
 
 
 class Shipped(ConstraintContract):
