@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from option_values import EXAMPLES, GAP, LIMIT, Watcher, other_value, words_for
-from program import run_program as start_and_wait
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import accuracy_score, make_scorer
@@ -343,8 +342,8 @@ def test_every_option_of_resume_is_taken(people: Path) -> None:
     assert {param.name for param in resume.params} == {*given, "run", "data"}
     plain = ("--target", "target", "--executor", "inline", "--max-evaluations", "1", "--out", "run")
     assert run_program("fit", str(people), "--grammar", "tiny", *plain, "-q") == 0
-    done = start_and_wait("resume", "run", *(word for words in given.values() for word in words))
-    assert done.returncode == 0, done.stderr
+    words = [word for words in given.values() for word in words]
+    assert run_program("resume", "run", *words) == 0
     back = read_request(RunFolder(people.parent / "run"), {})
     assert (back.constraints, back.n_jobs) == (("columns <= 19",), 2)
     assert (back.executor, back.max_evaluations) == ("local", 2)
