@@ -20,7 +20,8 @@ WARNING = "import warnings; warnings.simplefilter('error')\n"
 def forked_questions(*modules: ModuleType) -> Iterator[None]:
     """Let modules of contracts ask forks of a process with a random hash seed of its own.
 
-    A fresh interpreter answers in `tests/testing/test_contracts.py`, and wherever somebody else uses the contracts.
+    A fresh interpreter answers in `tests/testing/test_contracts.py`, and wherever somebody else
+    uses the contracts.
     """
     with pytest.MonkeyPatch.context() as patch:
         for module in modules:
