@@ -132,6 +132,15 @@ def shared_cluster(tmp_path_factory):
     processes.close()
 
 
+@pytest.fixture(scope="module")
+def one_worker(tmp_path_factory):
+    """A worker that the tests of a module share: an executor begins a server on each there is."""
+    processes = Processes(tmp_path_factory.mktemp("cluster"))
+    processes.add()
+    yield processes
+    processes.close()
+
+
 @pytest.fixture
 def cluster(tmp_path_factory):
     """A scheduler; workers are added by the test, which may do to them what it likes."""

@@ -45,7 +45,8 @@ def test_it_is_a_plugin():
     assert "dask" in [record.name for record in load_plugins().executors]
 
 
-def test_a_result_comes_back_and_nothing_stays(shared_cluster, start, tmp_path):
+def test_a_result_comes_back_and_nothing_stays_or_is_said(shared_cluster, start, tmp_path, capfd):
+    level = logging.getLogger("distributed").level
     executor = start(hazards.Hazards(), shared_cluster)
     finished = finish(executor, a=1, b=[1.5, None, "ü"])
     assert finished.status is Status.SUCCESS
@@ -54,6 +55,8 @@ def test_a_result_comes_back_and_nothing_stays(shared_cluster, start, tmp_path):
     assert finished.folder is None
     executor.close()
     assert list((tmp_path / "run").iterdir()) == []
+    assert capfd.readouterr() == ("", "")
+    assert logging.getLogger("distributed").level == level
 
 
 def test_files_come_back_into_a_folder_of_the_run(of_all):
@@ -157,15 +160,6 @@ def test_closing_leaves_nothing_on_the_workers(cluster, start, tmp_path, until):
     until(lambda: cluster.below() == [])
     until(lambda: cluster.files() == [])
     assert list((tmp_path / "run").iterdir()) == []
-
-
-def test_it_says_nothing_and_gives_the_loggers_back(shared_cluster, start, capfd):
-    level = logging.getLogger("distributed").level
-    executor = start(hazards.Hazards(), shared_cluster)
-    finish(executor)
-    executor.close()
-    assert capfd.readouterr() == ("", "")
-    assert logging.getLogger("distributed").level == level
 
 
 def test_work_that_cannot_be_pickled_is_a_configuration_error(shared_cluster):

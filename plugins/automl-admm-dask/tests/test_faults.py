@@ -247,18 +247,18 @@ def test_a_killed_run_takes_its_own_cluster_with_it(tmp_path, until, marked):
 
 
 @pytest.mark.faults
-def test_a_work_that_does_not_load_is_one_line(shared_cluster, start):
-    executor = start(hazards.Unloadable(), shared_cluster)
+def test_a_work_that_does_not_load_is_one_line(one_worker, start):
+    executor = start(hazards.Unloadable(), one_worker)
     with pytest.raises(ConfigurationError, match="could not be loaded in a child process"):
         try_for_ever(executor)
 
 
 @pytest.mark.faults
-def test_a_worker_that_differs_is_named(shared_cluster, monkeypatch):
+def test_a_worker_that_differs_is_named(one_worker, monkeypatch):
     found = "scikit-learn is 1.0 there and 1.9 here"
     monkeypatch.setattr(crew, "explain_difference", lambda *_: found)
     with pytest.raises(ConfigurationError, match=rf"^worker tcp\S+ cannot be used: {found}\. Inst"):
-        build_dask(hazards.Hazards(), ExecutorSetting(), DaskOptions(shared_cluster.address))
+        build_dask(hazards.Hazards(), ExecutorSetting(), DaskOptions(one_worker.address))
 
 
 @pytest.mark.faults
@@ -278,8 +278,8 @@ def test_a_worker_with_another_version_behind_the_run_is_named(cluster, tmp_path
         build_dask(hazards.Hazards(), setting, DaskOptions(cluster.address, PATIENCE))
 
 
-def test_the_address_of_a_worker_is_one_line(shared_cluster, until):
-    address = until(lambda: worker_address(shared_cluster))
+def test_the_address_of_a_worker_is_one_line(one_worker, until):
+    address = until(lambda: worker_address(one_worker))
     refuse(address, "there is a Worker, no Dask scheduler, at", 2)
 
 
@@ -347,14 +347,14 @@ def run_command(capfd, *arguments):
     return ended.value.code, *capfd.readouterr()
 
 
-def test_the_command_line_fits_on_a_cluster(shared_cluster, tmp_path, capfd):
+def test_the_command_line_fits_on_a_cluster(one_worker, tmp_path, capfd):
     (tmp_path / "tiny.lark").write_text(GRAMMAR)
     rows = [f"{x / 50},{(x * 7) % 11},{int(x % 50 > 25)}" for x in range(100)]
     (tmp_path / "data.csv").write_text("\n".join(["a,b,c", *rows]))
     code, out, err = run_command(
         capfd,
         *("fit", tmp_path / "data.csv", "--target", "c", "--grammar", tmp_path / "tiny.lark"),
-        *("--executor", f"dask:address={shared_cluster.address}", "--theta-solver", "random"),
+        *("--executor", f"dask:address={one_worker.address}", "--theta-solver", "random"),
         *("--max-evaluations", "3", "--cv", "0.25", "--out", tmp_path / "run", "--json"),
     )
     assert not code, err
