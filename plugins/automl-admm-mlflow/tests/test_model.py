@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import runpy
 import shutil
+import tempfile
 from importlib import metadata
 from pathlib import Path
 
@@ -11,14 +13,13 @@ import mlflow.pyfunc
 import pandas as pd
 import pytest
 from automl_admm_mlflow import save_model
-from program import run_python
+from forked_servers import forked_servers
 
 from automl_admm.plugin_api import AutomlAdmmError
 
 TOP = Path(__file__).parents[3]
 OLD_RUN = TOP / "tests" / "runs" / "old_run" / "stacked"
 EXAMPLE = Path(__file__).parents[1] / "examples" / "log_a_run.py"
-RUN = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')"
 
 
 def test_raw_rows_are_predicted_in_any_order_of_columns(tmp_path: Path) -> None:
@@ -65,10 +66,16 @@ def test_a_folder_without_a_model_is_refused_when_it_is_saved(tmp_path: Path) ->
     assert not (tmp_path / "model").exists()
 
 
-def test_the_example_runs_from_the_search_to_the_predictions(tmp_path: Path) -> None:
-    # In a fork that has imported the library; temporary files go into the folder of the test.
-    code = f"import tempfile; tempfile.tempdir = {str(tmp_path)!r}; {RUN}"
-    done = run_python("-c", code, EXAMPLE, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "3 evaluations in run 'run'" in done.stdout
-    assert "predicts the same on 569 of 569 rows" in done.stdout
+def test_the_example_runs_from_the_search_to_the_predictions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    try:
+        with forked_servers():
+            runpy.run_path(str(EXAMPLE), run_name="__main__")
+    finally:
+        mlflow.set_tracking_uri("")
+    said = capsys.readouterr().out
+    assert "3 evaluations in run 'run'" in said
+    assert "predicts the same on 569 of 569 rows" in said
