@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from automl_admm.execution.skops_import import import_skops
+
 FILES = "skops.io._persist"
 INDENT = 2
 
@@ -22,6 +24,7 @@ INDENT = 2
 @contextmanager
 def quick_schema() -> Iterator[None]:
     """Let skops write its schemas by `as_json`."""
+    import_skops()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(f"{FILES}.json", SimpleNamespace(dumps=as_json, loads=json.loads))
         yield
