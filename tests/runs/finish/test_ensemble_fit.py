@@ -52,6 +52,7 @@ def search(grammar: Path, **options: Any) -> Any:
     kind = options.pop("kind", AutoMLClassifier)
     known: dict[str, Any] = {
         "max_evaluations": COUNT,
+        "cv": 2,
         "executor": "inline",
         "strategy": "joint",
         "theta_solver": "random",
