@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from shutil import copyfile
 from typing import Any
 
 import optuna
@@ -24,8 +25,17 @@ from automl_admm.plugin_api import (
 from automl_admm.testing.saved_runs import BEST, EVALUATIONS, SPACE, sample_run
 
 
+@pytest.fixture(scope="session")
+def without_studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with Optuna's tables alone: to make them takes most of a test."""
+    path = tmp_path_factory.mktemp("optuna") / "study.db"
+    optuna.storages.RDBStorage(f"sqlite:///{path}")
+    return path
+
+
 @pytest.fixture
-def storage(tmp_path: Path) -> str:
+def storage(tmp_path: Path, without_studies: Path) -> str:
+    copyfile(without_studies, tmp_path / "study.db")
     return f"sqlite:///{tmp_path / 'study.db'}"
 
 
@@ -45,7 +55,8 @@ def gone_on(folder: Path, *log: Evaluation, **changes: Any) -> SavedRun:
     return replace(run, info=replace(run.info, **changes))
 
 
-def test_the_best_trial_is_the_best_of_the_run(tmp_path: Path, storage: str) -> None:
+def test_the_best_trial_is_the_best_of_the_run(tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path / 'new.db'}"
     said = write(sample_run(tmp_path / "credit-1"), storage)
     assert said == f"{storage}: 7 new trials in the study 'credit-1'"
     study = optuna.load_study(study_name="credit-1", storage=storage)
