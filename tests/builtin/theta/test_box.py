@@ -67,7 +67,7 @@ def test_what_is_no_number_is_put_inside() -> None:
     assert ((placed >= 0) & (placed <= 1)).all()
 
 
-@pytest.mark.parametrize("parameter", [COUNT, Parameter("many", 1, 900, kind="int", log=True)])
+@pytest.mark.parametrize("parameter", [COUNT, Parameter("many", 1, 300, kind="int", log=True)])
 def test_a_grid_is_drawn_whole_and_then_nothing_is_left(parameter: Parameter) -> None:
     box, rng = Box.of([parameter]), np.random.default_rng(0)
     known: set[bytes] = set()
