@@ -150,13 +150,14 @@ def test_after_a_quick_pipeline_the_usual_start_waits_for_its_turn() -> None:
 def test_it_is_evaluated_first_and_told_in_the_run(data: Any, tmp_path: Path) -> None:
     grammar = tmp_path / "small.lark"
     grammar.write_text(SMALL, "utf-8")
-    settings = {"executor": "inline", "random_state": 0, "work_dir": tmp_path / "run"}
+    alike = {"executor": "inline", "random_state": 0, "cv": 2}
+    settings = {**alike, "work_dir": tmp_path / "run"}
     search = AutoMLClassifier(grammar, max_evaluations=3, **settings).fit(*data)
     told = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))["portfolio"]
     assert search.cv_results_["pipeline"][1:3] == told["pipelines"][:2]
     assert told["not_derived"] > 0
     more = AutoMLClassifier(grammar, max_evaluations=6, warm_start=True, **settings).fit(*data)
-    fresh = AutoMLClassifier(grammar, max_evaluations=6, executor="inline", random_state=0)
+    fresh = AutoMLClassifier(grammar, max_evaluations=6, **alike)
     assert more.cv_results_["pipeline"] == fresh.fit(*data).cv_results_["pipeline"]
 
 
