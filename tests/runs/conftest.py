@@ -7,9 +7,12 @@ from collections.abc import Iterator
 import pytest
 from forked_servers import forked_servers
 
+from automl_admm.builtin.constraints import resources
+
 
 @pytest.fixture(scope="module", autouse=True)
 def quick_searches() -> Iterator[None]:
-    """Fork servers from a process that has imported all."""
-    with forked_servers():
+    """Fork servers from a process that has imported all; time no more calls than must be."""
+    with forked_servers(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resources, "MOST_REPEATS", resources.REPEATS)
         yield
