@@ -128,6 +128,7 @@ def test_a_cheap_limit_on_pipelines() -> None:
     search = AutoMLClassifier(
         "tiny",
         max_evaluations=12,
+        cv=2,
         constraints=[few],
         theta_solver="ctpe",
         executor="inline",
@@ -317,7 +318,7 @@ def test_pipelines_that_a_cheap_limit_excludes_are_not_in_the_log() -> None:
     y = (X[:, 0] > 0).astype(int)
     few = Constraint(Limit("steps", 3), lambda evaluated: len(evaluated.pipeline.steps), cheap=len)
     search = AutoMLClassifier(
-        "tiny", max_evaluations=10, constraints=[few], executor="inline", random_state=0
+        "tiny", max_evaluations=10, cv=2, constraints=[few], executor="inline", random_state=0
     ).fit(X, y)
     assert search.n_evaluations_ == 10
     assert set(search.cv_results_["status"]) <= {"success", "stopped"}
