@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import scipy.linalg  # noqa: F401 - its BLAS is to be there when threads are counted
 import sklearn.ensemble  # noqa: F401 - and its OpenMP
+from forked_servers import forked_servers
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
@@ -48,6 +49,13 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+        yield
+
+
+@pytest.fixture(scope="module")
+def quick_servers() -> Iterator[None]:
+    """Fork servers of the executor `local` from a process that has imported all."""
+    with forked_servers():
         yield
 
 

@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 
+pytestmark = pytest.mark.usefixtures("quick_servers")
+
 PAGE = (Path(__file__).parents[1] / "docs" / "how_to" / "python.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
 

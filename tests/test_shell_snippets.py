@@ -25,6 +25,8 @@ from automl_admm.cli.main import main
 from automl_admm.runs.session.run_log import read_log
 from automl_admm.store.run_folder import RunFolder
 
+pytestmark = pytest.mark.usefixtures("quick_servers")
+
 PROGRAM = "automl-admm"
 # A folder of a run as the pages name it: the last one that the page made, or one made before.
 FOLDER = re.compile(r"^(?:automl-runs/\w+-\d{8}-\d{6}|RUN)(?=/|$)")

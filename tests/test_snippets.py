@@ -27,6 +27,8 @@ from automl_admm.grammar import compile_text
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.registry import Registry
 
+pytestmark = pytest.mark.usefixtures("quick_servers")
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
 BLOCK = re.compile(r"(?:^<!-- ([^\n]+) -->\n)?^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +26,11 @@ class Ended:
 
 
 Run = Callable[..., Ended]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_searches(quick_servers: None) -> None:
+    """Fork servers of runs in this process from one that has imported all."""
 
 
 @pytest.fixture
@@ -74,8 +80,14 @@ def spawn(tmp_path: Path) -> Run:
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Path:
+def table(people_once: Path, tmp_path: Path) -> Path:
     """A small table with text, gaps and a target of two classes."""
+    return Path(shutil.copy(people_once, tmp_path))
+
+
+@pytest.fixture(scope="session")
+def people_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make that table."""
     rng = np.random.default_rng(0)
     rows = 160
     frame = pd.DataFrame(
@@ -84,6 +96,6 @@ def table(tmp_path: Path) -> Path:
     frame["city"] = rng.choice(["Ulm", "Bonn", "Kiel"], rows)
     frame["buys"] = np.where(frame["age"] + 10 * rng.normal(size=rows) > 50, "yes", "no")
     frame.loc[::9, "age"] = np.nan
-    path = tmp_path / "people.csv"
+    path = tmp_path_factory.mktemp("people") / "people.csv"
     frame.to_csv(path, index=False)
     return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from program import run_program
 
 from automl_admm import AutoMLClassifier
 from automl_admm.cli.commands.fit import _new_folder
@@ -167,13 +169,26 @@ FEW = (
 )
 
 
-@pytest.fixture
-def gone_on(run: Any, table: Path) -> Path:
-    """A run that went on with another limit: it tries the best of the session before first."""
+@pytest.fixture(scope="module")
+def gone_on_once(people_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table and a run that went on with another limit."""
+    folder = tmp_path_factory.mktemp("gone-on")
+    shutil.copy(people_once, folder)
     begun = ("--max-evaluations", "6", "--constraint", "fpr <= 0.9", "--out", "out")
-    assert run("fit", table, *FEW, *begun).code == 0
     other = ("--constraint", "recall >= 0.1", "--allow-changed", "-q")
-    assert run("resume", "out", "--max-evaluations", "2", *other).code == 0
+    for order in (
+        ("fit", "people.csv", *FEW, *begun),
+        ("resume", "out", "--max-evaluations", "2", *other),
+    ):
+        done = run_program(*order, cwd=folder)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def gone_on(gone_on_once: Path, tmp_path: Path) -> Path:
+    """A copy of it: it tries the best of the session before first."""
+    shutil.copytree(gone_on_once, tmp_path, dirs_exist_ok=True)
     return Path("out")
 
 

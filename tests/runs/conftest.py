@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from forked_servers import forked_servers
 
 from automl_admm.builtin.constraints import resources
 
 
 @pytest.fixture(scope="module", autouse=True)
-def quick_searches() -> Iterator[None]:
+def quick_searches(quick_servers: None) -> Iterator[None]:
     """Fork servers from a process that has imported all; time no more calls than must be."""
-    with forked_servers(), pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(resources, "MOST_REPEATS", resources.REPEATS)
         yield
