@@ -31,6 +31,13 @@ for sys.argv in json.loads(sys.argv[1]):
     print(end="\\f", flush=True)
     runpy.run_path(sys.argv[0], run_name="__main__")
 """
+FORGOTTEN = f"""
+import sys, warnings
+warnings.simplefilter("ignore")
+for name in list(sys.modules):
+    if name.partition(".")[0] in {ABSENT}:
+        sys.modules[name] = None
+"""
 LOADED = """
 import sys, automl_admm, pandas
 for run, rows, out in zip(*[iter(sys.argv[1:])] * 3):
@@ -121,6 +128,15 @@ def run_script(*calls: Sequence[object]) -> subprocess.CompletedProcess[str]:
     )
 
 
+def fork_script(*calls: Sequence[object]) -> subprocess.CompletedProcess[str]:
+    """Do the same in a fork, which has imported what the script may import and loses the rest.
+
+    That the script imports what it needs is told by the tests with an interpreter of its own.
+    """
+    words = json.dumps([[str(word) for word in words] for words in calls])
+    return run_python("-c", f"{FORGOTTEN}{ALONE}", words)
+
+
 def as_read(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype={"prediction": str}, keep_default_na=False)
 
@@ -202,7 +218,7 @@ def test_what_fit_predicts_is_what_its_folder_predicts(name: str, tmp_path: Path
     frame = frame.rename(columns={"target": "wanted"})
     frame.to_parquet(tmp_path / "rows.parquet", index=False)
     script = tmp_path / "RUN" / "pipeline.py"
-    done = run_script((script, *[tmp_path / "rows.parquet"] * 2, tmp_path / "script.csv"))
+    done = fork_script((script, *[tmp_path / "rows.parquet"] * 2, tmp_path / "script.csv"))
     assert done.returncode == 0, done.stderr
     program("predict", tmp_path / "RUN", tmp_path / "rows.parquet", "-o", tmp_path / "told.csv")
     pd.DataFrame({"prediction": search.predict(X)}).to_csv(tmp_path / "own.csv", index=False)
@@ -230,7 +246,7 @@ def test_weights_and_a_dialect_are_those_of_the_run(
     age = text[2].split(";")[0]
     text[2] = f"old{text[2].removeprefix(age)}"
     Path("bad.csv").write_text("\n".join(text), "cp1252")
-    done = run_script(
+    done = fork_script(
         ("RUN/pipeline.py", "rows.csv", "rows.csv", "script.csv"),
         ("RUN/pipeline.py",),
         ("RUN/pipeline.py", "rows.csv", "bad.csv"),
@@ -255,7 +271,7 @@ def test_names_alike_or_absent_are_those_of_pandas_in_every_way_out(tmp_path: Pa
         program("predict", folder / "RUN", folder / "rows.csv", "-o", folder / "told.csv")
     scripts = [(folder / "RUN" / "pipeline.py", folder) for folder in folders]
     named = [(script, *[one / "rows.csv"] * 2, one / "script.csv") for script, one in scripts]
-    done = run_script(*named, *((script,) for script, _ in scripts))
+    done = fork_script(*named, *((script,) for script, _ in scripts))
     assert done.returncode == 0, done.stderr
     for folder, header in zip(folders, HEADERS, strict=True):
         told = (folder / "told.csv").read_text()
