@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import metadata
 from typing import Any
 
@@ -67,6 +68,17 @@ def is_missing(theta: str) -> str | None:
 
 def _has(distribution: str) -> bool:
     return any(found.name == distribution for found in metadata.distributions())
+
+
+@pytest.fixture(autouse=True)
+def quick_smac(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let SMAC look for its next configuration among few: what it proposes need not be good."""
+    if _has("automl-admm-smac"):
+        from automl_admm_smac import maximizer, trials
+
+        few = partial(maximizer.SettledLocalSearch, max_steps=20, n_steps_plateau_walk=1)
+        monkeypatch.setattr(maximizer, "SettledLocalSearch", few)
+        monkeypatch.setattr(trials, "CHALLENGERS", {"forest": 200, "process": 200})
 
 
 @pytest.mark.parametrize("z", names("z_solvers"))
