@@ -334,7 +334,7 @@ def packed(parts: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> bytes:
 
 def bomb(parts: dict[str, bytes]) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
         with archive.open("zeros", "w") as file:

@@ -91,7 +91,7 @@ def system_call(content):
 
 def bomb(content):
     target = io.BytesIO(content)
-    with zipfile.ZipFile(target, "a", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(target, "a", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr("zeros.npy", b"\0" * 600_000_000)
     return target.getvalue()
 

@@ -20,7 +20,7 @@ from automl_admm.plugins.registry import Registry
 
 SHIPPED = sorted(path.stem for path in packaged_grammars())
 # A few of each grammar, or all grammars together as many as the profile says.
-EXAMPLES = max(15, -(-settings().max_examples // len(SHIPPED)))
+EXAMPLES = max(10, -(-settings().max_examples // len(SHIPPED)))
 ROWS = 48
 Served = tuple[PipelineSpace, Registry[ComponentPlugin]]
 
