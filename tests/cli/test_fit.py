@@ -289,7 +289,7 @@ def test_the_budget_holds_as_the_clock_on_the_wall_sees_it(spawn: Any, table: Pa
 def test_a_budget_too_short_for_anything_ends_with_a_marked_model(
     spawn: Any, table: Path, tmp_path: Path, seen: Any
 ) -> None:
-    few = ("--budget", "0.5s", "--out", "out", "-q")
+    few = ("--budget", "0.5s", "--executor", "inline", "--out", "out", "-q")
     done = spawn("fit", table, "--target", "buys", *few, new_interpreter=True)
     manifest = json.loads((tmp_path / "out" / "model.json").read_text())
     assert done.code == {"constant": 4, "few rows": 0}[manifest["fallback"]]

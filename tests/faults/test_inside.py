@@ -8,6 +8,7 @@ import sys
 
 import inside
 import pytest
+from program import run_python
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -63,7 +64,8 @@ def test_a_search_works_anywhere_in_this_process(function, seen):
 def test_a_search_works_in_processes_of_others(function, seen):
     if "dask" in function and importlib.util.find_spec("distributed") is None:
         pytest.skip("distributed is not installed")
-    assert python("-c", f"import inside; print(inside.{function}())") == WELL
+    done = run_python("-c", f"import inside; print(inside.{function}())", timeout=350)
+    assert (done.returncode, done.stdout.strip()) == (0, WELL), done.stderr
     seen("3 evaluations, 3 a success")
 
 
