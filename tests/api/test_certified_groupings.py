@@ -31,13 +31,13 @@ def test_rows_of_rare_combinations_count_in_a_certificate() -> None:
         certify=0.95,
         scoring="balanced_accuracy",
         cv=2,
-        max_evaluations=2,
+        max_evaluations=1,
         executor="inline",
         ensemble=False,
         on_infeasible="closest",
         random_state=0,
     ).fit(X, y, sensitive_features=groups)
     rate = search.certificate_.findings[0]
-    new, truth, _ = rare_and_common(100_000, 2)
+    new, truth, _ = rare_and_common(40_000, 2)
     assert rate.is_certified
     assert search.predict(new)[~truth].mean() <= rate.bound
