@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from automl_admm.core.errors import NO_ROOM, DiskFullError, StoreError
 from automl_admm.store.own_files import refuse_own_file
-from automl_admm.store.run_folder import sync_folder, write_atomically
+from automl_admm.store.run_folder import write_atomically
+from automl_admm.store.whole_files import open_whole
 
 
 @contextmanager
@@ -31,7 +31,8 @@ def open_output(path: Path) -> Iterator[BinaryIO]:
                 with path.open("wb") as stream:
                     shutil.copyfileobj(spool, stream)
             return
-        yield from _beside(path.resolve())
+        with open_whole(path.resolve()) as file:
+            yield file
     except OSError as problem:
         if problem.errno in NO_ROOM:
             raise DiskFullError(f"no room left for '{path}'.", hint="Write elsewhere.") from problem
@@ -59,20 +60,3 @@ def write_output(path: Path, content: bytes) -> None:
 def is_stream(path: Path) -> bool:
     """Return True for a device or a pipe, which a link such as /dev/stdout may lead to."""
     return path.exists() and not path.is_file()
-
-
-def _beside(target: Path) -> Iterator[BinaryIO]:
-    partial = target.with_name(f".{target.name}.partial")
-    try:
-        # Exclusively: what somebody may have put there, such as a link, is not written through.
-        partial.unlink(missing_ok=True)
-        with partial.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(target)
-        sync_folder(target.parent)
-    except BaseException:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
-        raise

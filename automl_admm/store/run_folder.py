@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from automl_admm.core.messages import as_argument
 from automl_admm.store.file_schemas import OF_RUN, RUN_ID, SCHEMAS, STORE_MANIFEST, STORE_RUN
 from automl_admm.store.json_content import read_content
 from automl_admm.store.sqlite.lock import is_held, read_holder
+from automl_admm.store.whole_files import open_whole
 
 # The copy of the data and the files of evaluations that go on.
 SCRATCH = ".scratch-"
@@ -239,33 +238,15 @@ def _not_made(name: Path, problem: OSError) -> ConfigurationError:
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file under its final name only when all of it is on the disk, name and all."""
-    partial = path.with_name(f".{path.name}.partial")
     try:
-        # Exclusively: what somebody may have put there, such as a link, is not written through.
-        partial.unlink(missing_ok=True)
-        with partial.open("xb") as file:
+        with open_whole(path) as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-        sync_folder(path.parent)
     except OSError as problem:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
         if problem.errno in NO_ROOM:
             raise DiskFullError(
                 f"no room left for '{path}'.", hint="Free some and go on."
             ) from problem
         raise StoreError(f"'{path}' cannot be written: {problem.strerror}.") from problem
-
-
-def sync_folder(path: Path) -> None:
-    """Put the names in a folder on the disk: a new name is lost in a power cut otherwise."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

@@ -15,7 +15,8 @@ from pathlib import Path
 from automl_admm.certify.certificate import read_certificate
 from automl_admm.core.errors import StoreError
 from automl_admm.execution.task_folders import read_regular, remove_tree
-from automl_admm.store.run_folder import SCRATCH, RunFolder, sync_folder, write_atomically
+from automl_admm.store.run_folder import SCRATCH, RunFolder, write_atomically
+from automl_admm.store.whole_files import sync_folder
 
 logger = logging.getLogger(__name__)
 

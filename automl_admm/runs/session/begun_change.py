@@ -18,9 +18,10 @@ from automl_admm.execution.task_folders import remove_tree
 from automl_admm.store.file_schemas import SCHEMAS
 from automl_admm.store.files import StoreFiles, free_name
 from automl_admm.store.json_content import read_content
-from automl_admm.store.run_folder import RunFolder, sync_folder, write_json
+from automl_admm.store.run_folder import RunFolder, write_json
 from automl_admm.store.sqlite.lock import RunLock
 from automl_admm.store.sqlite.log import SqliteStore
+from automl_admm.store.whole_files import sync_folder
 
 logger = logging.getLogger(__name__)
 

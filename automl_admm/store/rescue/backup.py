@@ -16,10 +16,10 @@ from pathlib import Path
 
 from automl_admm.core.errors import StoreError
 from automl_admm.store.files import StoreFiles, damaged
-from automl_admm.store.run_folder import sync_folder
 from automl_admm.store.sqlite.connection import READING_ERRORS, connect_reading, explain
 from automl_admm.store.sqlite.rows import is_intact
 from automl_admm.store.sqlite.schema import SELECT, inspect
+from automl_admm.store.whole_files import sync_folder
 
 PAGES_AT_ONCE = 256  # 1 MB between two syncs
 ROWS_AT_ONCE = 1000

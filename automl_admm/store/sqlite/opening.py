@@ -23,7 +23,6 @@ from automl_admm.store.files import (
     write_manifest,
 )
 from automl_admm.store.rescue.backup import copy_pages
-from automl_admm.store.run_folder import sync_folder
 from automl_admm.store.sqlite.connection import connect_reading, connect_writing, transaction
 from automl_admm.store.sqlite.lock import Holder, read_holder
 from automl_admm.store.sqlite.schema import (
@@ -34,6 +33,7 @@ from automl_admm.store.sqlite.schema import (
     inspect,
     migrate,
 )
+from automl_admm.store.whole_files import sync_folder
 
 
 @dataclass(frozen=True, slots=True)
