@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO
 
 from automl_admm.core.errors import DataError
+from automl_admm.data.reading.packed_streams import open_bzip2, open_xz
 
 ZIP = b"PK\x03\x04"
 # How packed files begin. A text may begin with these letters, too, but hardly goes on like that.
@@ -68,15 +69,13 @@ def _open_gzip(source: BinaryIO, title: str) -> Any:
 
 
 def _open_bzip2(source: BinaryIO, title: str) -> Any:
-    import bz2
-
     del title
-    return bz2.open(source, "rb")
+    return open_bzip2(source)
 
 
 def _open_xz(source: BinaryIO, title: str) -> Any:
     del title
-    return lzma.open(source, "rb")
+    return open_xz(source)
 
 
 def _open_zstd(source: BinaryIO, title: str) -> Any:

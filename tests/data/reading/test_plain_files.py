@@ -105,6 +105,34 @@ def test_a_packed_file_that_is_cut_off_is_refused(packing: str, tmp_path: Path) 
         read_table(path)
 
 
+@pytest.mark.parametrize("packing", ["gz", "bz2", "xz"])
+def test_streams_in_a_row_are_one_table(packing: str, tmp_path: Path) -> None:
+    path, padding = tmp_path / f"t.csv.{packing}", b"" if packing == "gz" else bytes(8)
+    path.write_bytes(PACK[packing](b"a,b\n1,2\n") + padding + PACK[packing](b"3,4\n") + bytes(4))
+    assert read_table(path)["a"].tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("packing", ["gz", "bz2", "xz"])
+@pytest.mark.parametrize("place", [0, 2, -3])
+def test_damage_in_any_stream_is_refused(packing: str, place: int, tmp_path: Path) -> None:
+    """The rows of a second stream with a damaged start were dropped without a word."""
+    path, second = tmp_path / f"t.csv.{packing}", bytearray(PACK[packing](b"3,4\n"))
+    second[place] ^= 1
+    for behind in (second, PACK[packing](b"3,4\n")[:3], b"more"):
+        path.write_bytes(PACK[packing](b"a,b\n1,2\n") + bytes(behind))
+        with pytest.raises(DataError, match="is cut off or damaged: it cannot be unpacked"):
+            read_table(path)
+
+
+def test_padding_of_xz_is_a_multiple_of_four(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv.xz"
+    path.write_bytes(lzma.compress(b"a,b\n1,2\n") + bytes(3))
+    with pytest.raises(DataError, match="cut off or damaged"):
+        read_table(path)
+    path.write_bytes(lzma.compress(b"a,b\n1,2\n") + bytes(400_000))
+    assert len(read_table(path)) == 1
+
+
 def test_a_zip_has_one_table(tmp_path: Path) -> None:
     path = tmp_path / "t.zip"
     path.write_bytes(zipped(b"a,b\n1,2\n", "one.csv", "two.csv"))

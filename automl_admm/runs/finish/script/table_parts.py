@@ -118,11 +118,27 @@ def unpacked(content: bytes) -> bytes:
             if len(archive.namelist()) > 1:
                 raise ValueError("it holds several files")
             return archive.read(archive.namelist()[0])
-    known = {b"\x1f\x8b": gzip, b"BZh": bz2, b"\xfd7zXZ": lzma}
-    for start, module in known.items():
-        if content.startswith(start):
-            return bytes(module.decompress(content))
+    if content.startswith(b"\x1f\x8b"):
+        return gzip.decompress(content)
+    if content.startswith(b"BZh"):
+        return unpacked_streams(content, bz2.BZ2Decompressor, 1)
+    if content.startswith(b"\xfd7zXZ"):
+        return unpacked_streams(content, lzma.LZMADecompressor, 4)
     return content
+
+
+def unpacked_streams(content: bytes, begin: Any, padded_to: int) -> bytes:
+    """Return the content of all streams; Python's own functions drop what begins like none."""
+    parts = []
+    while content:
+        stream = begin()
+        parts.append(stream.decompress(content))
+        if not stream.eof:
+            raise EOFError("it ends within a stream")
+        content = stream.unused_data.lstrip(b"\0")
+        if (len(stream.unused_data) - len(content)) % padded_to:
+            raise EOFError("its padding is cut off")
+    return b"".join(parts)
 
 
 def decoded(content: bytes, manner: dict[str, Any]) -> str:

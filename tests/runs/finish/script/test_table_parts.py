@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -220,3 +223,18 @@ def test_a_blank_line_between_the_rows_of_one_column_is_refused(line: str, tmp_p
     path.write_text(f"a\n1.5\n{line}\n2.5\n")
     with pytest.raises(DataError, match=r"one\.csv, line 3 is empty: a missing value, or no row"):
         read(path, FRAME[["a"]])
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_all_streams_of_a_packed_file_are_read_or_it_is_refused(
+    pack: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    lines = FRAME.to_csv(index=False).encode().splitlines(keepends=True)
+    first, second = pack(b"".join(lines[:2])), pack(b"".join(lines[2:]))
+    path = tmp_path / "a.csv.packed"
+    path.write_bytes(first + second + bytes(4))
+    assert read(path)["n"].tolist() == read_as_predict(path)["n"].tolist() == [1, 2, 3]
+    for behind in (b"x" + second[1:], second[:-5], b"more"):
+        path.write_bytes(first + behind)
+        with pytest.raises(DataError, match="cannot be read"):
+            read(path)
