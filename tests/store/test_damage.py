@@ -289,6 +289,8 @@ def test_a_repair_that_was_killed_is_done_again(closed: Make, *, has_backup: boo
     """Killed after the damaged file was set aside and before the new one had its name."""
     path = closed(6)
     partial_name(path).touch()
+    (path.parent / ".repair-x").mkdir()
+    (path.parent / ".repair-x" / "copy.sqlite").touch()
     path.rename(path.with_name("store.damaged-1.sqlite"))
     if not has_backup:
         path.with_suffix(".bak").unlink()
@@ -298,6 +300,7 @@ def test_a_repair_that_was_killed_is_done_again(closed: Make, *, has_backup: boo
     assert result is not None
     assert (result.saved, result.lost) == (6, 0)
     assert len(read(path)) == 6
+    assert not list(path.parent.glob(".repair-*"))
 
 
 def set_aside(path: Path) -> None:

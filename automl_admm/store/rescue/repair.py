@@ -6,6 +6,7 @@ damaged row is lost, and counted.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -36,6 +37,7 @@ from automl_admm.store.sqlite.schema import BEGIN, INSERT, VERSION, Names, count
 
 # Numbers may have gaps, so the highest may lie above the count.
 MORE_NUMBERS = 1000
+SCRATCH = ".repair-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,10 @@ def repair(path: Path) -> Repaired | None:
 def _repair(files: StoreFiles, lock: RunLock) -> Repaired:
     expected = _expected(files)
     is_unsure = may_lack_rows(files, expected)
-    with tempfile.TemporaryDirectory(prefix=".repair-", dir=files.store.parent) as scratch:
+    # The lock is held: what is there is of a repair that was killed.
+    for left in files.store.parent.glob(f"{SCRATCH}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=files.store.parent) as scratch:
         salvaged = _salvage(files, expected, Path(scratch))
     if not salvaged.rows and (expected.rows or not expected.run):
         hint = "Nothing was changed."
