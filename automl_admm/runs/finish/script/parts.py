@@ -114,7 +114,13 @@ def fit_weighted(model: Any, X: Any, y: Any, weights: Any, fit_last: Any) -> Any
 
 def predictions_of(model: Any, rows: Any) -> Any:
     """Return a column with the predictions, and one with the probabilities of each class."""
-    columns = {"prediction": model.predict(rows)}
+    labels = model.predict(rows)
+    if getattr(model, "leaves_undecided", False):
+        # Whole numbers beside empty cells would become floats, and large ones other labels.
+        nullable = {"i": "Int64", "u": "UInt64", "f": "Float64", "b": "boolean"}
+        kind = pd.api.types.pandas_dtype(model.classes_.dtype).kind
+        labels = pd.array(labels, dtype=nullable.get(kind, "object"))
+    columns = {"prediction": labels}
     if hasattr(model, "predict_proba"):
         for label, column in zip(model.classes_, model.predict_proba(rows).T, strict=True):
             columns[f"probability_{label}"] = column
