@@ -9,6 +9,9 @@ import numpy as np
 
 from automl_admm.core.space import Array
 
+# A sum of a few numbers is so far from the same sum in another order, relative to its size.
+ROUNDING = 4 * float(np.finfo(float).eps)
+
 
 def explained_variance(squares: Array, truth: Array, weights: Array | None = None) -> float:
     """Return 1 − mean(e²) / Var(y) of squares e² of errors; NaN without a variance.
@@ -37,8 +40,11 @@ def variance(truth: Array, weights: Array | None = None) -> float:
 
 
 def is_constant(values: Any) -> bool:
-    """Return True for values without two different ones.
+    """Return True for values that differ by rounding alone, as 0.3 and 0.1 + 0.2 do.
 
     Their variance does not tell: that of many times 0.1 is 1.9e-34, as their mean is rounded.
     """
-    return not len(values) or bool(np.min(values) == np.max(values))
+    if not len(values):
+        return True
+    lowest, highest = float(np.min(values)), float(np.max(values))
+    return lowest == highest or highest - lowest <= ROUNDING * max(abs(lowest), abs(highest))

@@ -6,8 +6,9 @@ count. Fields are told apart by their names: what is a number of rows adds up ov
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 from automl_admm.core.evidence import (
@@ -50,7 +51,15 @@ def in_plain_numbers(evidence: Evidence) -> Evidence:
     known = {item.name: getattr(evidence, item.name) for item in fields(evidence)}
     plain = {name: _plain(name, value) for name, value in known.items()}
     changed = {name: value for name, value in plain.items() if value is not known[name]}
-    return replace(evidence, **changed) if changed else evidence
+    return _copy(evidence, changed) if changed else evidence
+
+
+def _copy(evidence: Evidence, changed: Mapping[str, Any]) -> Evidence:
+    """Return a copy with other fields; a class of its author may take others to be made."""
+    copied = copy.copy(evidence)
+    for name, value in changed.items():
+        object.__setattr__(copied, name, value)
+    return copied
 
 
 def _plain(name: str, value: Any) -> Any:

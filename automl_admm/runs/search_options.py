@@ -51,7 +51,7 @@ class SearchOptions:
             "--budget and with one worker the run is repeatable.",
             words="the number of evaluations",
             resume_help="Number of evaluations in all; +N adds to the number asked for before, or "
-            "made if none was.",
+            "made, if that is more.",
         ).metadata,
     )
     theta_solver: str | ThetaSolverPlugin | ThetaSolver | Callable[[], ThetaSolver] = field(

@@ -229,11 +229,18 @@ def never_began(path: Path) -> bool:
 
 
 def _not_made(name: Path, problem: OSError) -> ConfigurationError:
-    links = (one for one in (name, *name.parents) if one.is_symlink() and not one.exists())
+    links = (one for one in (name, *name.parents) if _leads_nowhere(one))
     told = (f"'{one}' is a link to what is not there" for one in links)
     reason = next(told, problem.strerror or problem)
     hint = Remedy("Give another {work_dir}.")
     return ConfigurationError(f"the run folder '{name}' cannot be made: {reason}.", hint=hint)
+
+
+def _leads_nowhere(path: Path) -> bool:
+    try:
+        return path.is_symlink() and not path.exists()
+    except OSError:  # a name that the system refuses, as it is too long
+        return False
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -43,7 +43,7 @@ parameters as they are now.
 | yes or no | the option alone | `True` |
 | all cores | leave out `--workers` | `n_jobs=-1` |
 
-Of an option that is given twice the last value counts. Two values of `--target`, `--weight`,
+An option with one value keeps the last of two. Two values of `--target`, `--weight`,
 `--group`, `--time`, `--metric`, `--positive` or `--cost`, and two kinds or costs of one column, are
 refused: each would be another question.
 

@@ -102,6 +102,12 @@ def test_a_link_to_no_folder_in_place_of_that_of_runs_is_told(run: Any, table: P
     assert done.err.count("\n") == 1
 
 
+def test_a_name_that_is_too_long_cannot_be_made(run: Any, table: Path) -> None:
+    ended = run("fit", table, "--target", "buys", *QUICK, "--out", 300 * "x")
+    assert ended.code == 2
+    assert "cannot be made: File name too long. Give another --out." in ended.err
+
+
 def test_a_limit_is_shown_with_its_values(run: Any, table: Path) -> None:
     done = run(
         "fit", table, "--target", "buys", *QUICK, "--out", "o", "-q", "--constraint", "size_mb <= 5"

@@ -76,3 +76,16 @@ def test_what_is_plain_stays_the_same_record(evidence: Any) -> None:
 def test_an_end_that_is_no_number_is_refused_by_its_name(end: Any) -> None:
     with pytest.raises(TypeError, match=r"its highest is .* where a number is due"):
         as_evidence(Mean(FOUR, 0, end))
+
+
+class Tenth(Rate):
+    """Events of ten rows."""
+
+    def __init__(self, events: float) -> None:
+        super().__init__(events, 10.0)  # type: ignore[arg-type]
+
+
+def test_a_kind_with_a_constructor_of_its_own_is_made_plain() -> None:
+    found: Any = as_evidence(Tenth(3.0))
+    assert (found.events, found.trials) == (3, 10)
+    assert kinds(found, "events", "trials") == {int}

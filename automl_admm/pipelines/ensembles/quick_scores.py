@@ -45,9 +45,9 @@ def neg_log_loss(y: Any, probabilities: Array) -> Array:
 
 def r2(y: Any, predictions: Array) -> Array:
     """Return 1 − Σ (y − ŷ)² / Σ (y − ȳ)²; NaN for a constant target."""
-    if is_constant(y):
+    spread = 0.0 if is_constant(y) else float(((y - y.mean()) ** 2).sum())
+    if not spread:  # of values below 1e-160 the squares are 0
         return np.full(len(predictions), np.nan)
-    spread = float(((y - y.mean()) ** 2).sum())
     found: Array = 1.0 - ((predictions - y) ** 2).sum(axis=1) / spread
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,12 @@ class BlackBoxOptions(SearchOptions):
     warm_start: Any = None
     work_dir: str | Path | None = None
     limits: Iterable[Limit | str] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("constraints", "starts", "limits"):
+            given = getattr(self, name)
+            if isinstance(given, Iterator):  # it can be read once, and is read where it is saved
+                object.__setattr__(self, name, tuple(given))
 
 
 @dataclass(frozen=True)

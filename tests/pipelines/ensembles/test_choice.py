@@ -121,6 +121,7 @@ def test_quick_scores_are_those_of_scikit_learn(name: str) -> None:
 
 def test_a_constant_target_has_no_quick_r2() -> None:
     assert np.isnan(BY_NAME["r2"](np.full(70, 0.1), np.zeros((2, 70)))).all()
+    assert np.isnan(BY_NAME["r2"](np.array([1e-200, 2e-200]), np.zeros((2, 2)))).all()
 
 
 def test_weights_of_rows_count_in_the_choice() -> None:

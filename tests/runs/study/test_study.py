@@ -392,6 +392,13 @@ def test_minimize_begins_at_starts_and_with_what_is_known() -> None:
     assert more.loss <= first.loss
 
 
+def test_minimize_takes_limits_and_starts_from_iterators() -> None:
+    limits, starts = iter(["size <= 100"]), (dict(one) for one in [POINT])
+    found = minimize(weigh, SPACE, constraints=limits, max_evaluations=3, starts=starts, **QUICK)
+    assert found.evaluations[0].candidate.theta[0] == 0.25
+    assert len(found.evaluations[0].constraints) == 1
+
+
 def test_nothing_within_the_limits_is_an_error_with_the_closest() -> None:
     with pytest.raises(InfeasibleError) as told:
         minimize(weigh, SPACE, constraints=["size <= 0"], max_evaluations=3, **QUICK)
