@@ -184,8 +184,8 @@ def _check_named(place: int, labels: Any) -> None:
     if is_last or (not is_date and isinstance(label, NAMED)):
         return
     raise ConfigurationError(
-        f"the positive class '{text_of(label)}' is neither a text nor a number, and of such labels "
-        f"the last one is the positive class: '{text_of(labels[-1])}'.",
+        f"the positive class '{text_of(label)}' is neither a text nor a number of Python or numpy, "
+        f"and of such labels the last one is the positive class: '{text_of(labels[-1])}'.",
         hint=Remedy("Write the labels of the target as texts, or leave out {positive}."),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -17,15 +16,14 @@ from automl_admm.core.messages import say_error
 from automl_admm.core.read_only import read_only
 from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
-from automl_admm.testing.fresh_process import in_another_process
+from automl_admm.testing.kept_values import KeptValues
 from automl_admm.testing.possible_evidence import demand_of_groups, ends_of, named_parts
-from automl_admm.testing.rows_of_limits import LimitedRows
 
 # Rows of a group so small that a careless function leaves it out.
 FEW = 4
 
 
-class DeclaredPromises(LimitedRows):
+class DeclaredPromises(KeptValues):
     """The promises of a record about its function: its arguments, and its known ends."""
 
     def test_a_statistical_one_is_told_by_answers_alone(self) -> None:
@@ -115,34 +113,6 @@ class DeclaredPromises(LimitedRows):
             if is_alike or self.measured(right).value != other:
                 return
         raise AssertionError(f"{cost:g}, and {other:g} if all answers are right")
-
-    def test_it_keeps_no_value_of_other_rows(self) -> None:
-        """Measure the rows at hand, not the first ones in the same process."""
-        if self._record().kind != "statistical":
-            raise SkipTest("it may be the same on any rows")
-        values = self.values_from_the_end()
-        if not np.allclose(values, values[0], equal_nan=True):
-            return
-        try:
-            there = in_another_process(type(self), "c.values_from_the_end()")
-        except AssertionError:
-            raise SkipTest("its value never changes here, and it is not made elsewhere") from None
-        assert np.allclose(there, values, equal_nan=True), (
-            f"{values[0]:g} on all rows, and {there[0]:g} in another process: "
-            "it keeps the value of the first rows"
-        )
-
-    def values_from_the_end(self) -> list[float]:
-        """Return the values on rows seen otherwise, the last of them measured first."""
-        return [self.measured(rows).value for rows in reversed(list(self._seen_otherwise()))]
-
-    def _seen_otherwise(self) -> Iterator[EvaluatedPipeline]:
-        """Yield two halves of the rows, and all of them as they are answered."""
-        rows = self.rows()
-        is_even = np.arange(len(rows.y)) % 2 == 0
-        yield rows.part(is_even)
-        yield rows.part(~is_even)
-        yield from self.answers()
 
 
 class _NoModel:

@@ -226,7 +226,7 @@ def test_a_date_goes_on_as_the_positive_class_in_any_of_its_forms(
     more = ["--cv=2", "--max-evaluations", "1", "--constraint", "recall >= 0.2"]
     for first in ("2020-01-01", "2020-01-01T00:00:00"):
         assert run("fit", "people.parquet", *words, *more, "--positive", first) == 2
-        assert "is neither a text nor a number" in capsys.readouterr().err
+        assert "is neither a text nor a number of Python or numpy" in capsys.readouterr().err
     assert run("fit", "people.parquet", *words, *more, "--positive", "2021-06-01 00:00:00") == 0
     assert run("resume", "run", "--max-evaluations", "+1", "-q") == 0
     assert json.loads(Path("run/model.json").read_text())["positive"] == "2021-06-01T00:00:00"

@@ -199,6 +199,51 @@ def test_a_limit_that_keeps_its_first_value_is_found() -> None:
         Keeping().test_it_keeps_no_value_of_other_rows()
 
 
+class Remembering:
+    """Counts what is wrong, and keeps the answer by some of what it was shown."""
+
+    def __init__(self, key: Callable[[EvaluatedPipeline], Any]) -> None:
+        self.key = key
+        self.known: dict[Any, Rate] = {}
+
+    def __call__(self, rows: EvaluatedPipeline) -> Rate:
+        found = Rate(int(wrong(rows).sum()), len(rows.y))
+        return self.known.setdefault(self.key(rows), found)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        lambda rows: rows.y.tobytes(),
+        lambda rows: (rows.y.tobytes(), rows.predictions.tobytes()),
+    ],
+    ids=["labels", "scores"],
+)
+def test_a_limit_that_keeps_the_value_of_other_answers_is_found(
+    key: Callable[[EvaluatedPipeline], Any],
+) -> None:
+    contract = limit(Remembering(key))
+    with pytest.raises(AssertionError, match="other answers for the same rows were measured"):
+        contract.test_it_keeps_no_value_of_other_answers()
+    limit(lambda rows: float(wrong(rows).mean())).test_it_keeps_no_value_of_other_answers()
+
+
+class Counting(ConstraintContract):
+    """Keeps the value by the number of rows."""
+
+    def make(self) -> ConstraintPlugin:
+        about: Any = {"name": "mine", "summary": "s", "kind": "statistical"}
+        return ConstraintPlugin(function=by_number, **about)
+
+
+by_number = Remembering(lambda rows: len(rows.y))
+
+
+def test_a_limit_that_keeps_its_value_by_the_number_of_rows_is_found() -> None:
+    with pytest.raises(AssertionError, match="keeps the value of the first rows"):
+        Counting().test_it_keeps_no_value_of_other_rows()
+
+
 @pytest.mark.parametrize(
     "contract",
     [

@@ -1,0 +1,87 @@
+"""The promises of a constraint to measure what it is shown, and not what it was shown before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from unittest import SkipTest
+
+import numpy as np
+
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.testing.fresh_process import in_another_process
+from automl_admm.testing.rows_of_limits import LimitedRows
+
+# Of rows in another order a sum differs in its last digits, as in the promise on the order.
+SAME = 0.01
+# Orders that no other promise has, so that nothing is known of these rows yet.
+TURNS = (101, 102)
+
+
+class KeptValues(LimitedRows):
+    """The promises to keep no value, neither of other rows nor of other answers."""
+
+    def test_it_keeps_no_value_of_other_rows(self) -> None:
+        """Measure the rows at hand, not the first ones in the same process."""
+        self._skip_others()
+        values = self.values()
+        halves, answers = values[:2], values[2:]
+        # Halves are equal in their number of rows, answers in all but what is answered.
+        if not (_all_alike(halves) and _all_alike(answers)):
+            return
+        try:
+            there = in_another_process(type(self), "c.values_from_the_end()")[::-1]
+        except AssertionError:
+            raise SkipTest("its value never changes here, and it is not made elsewhere") from None
+        for value, other in zip(values, there, strict=True):
+            assert np.isclose(value, other, equal_nan=True), (
+                f"{value:g} here, and {other:g} on the same rows in another process: "
+                "it keeps the value of the first rows"
+            )
+
+    def test_it_keeps_no_value_of_other_answers(self) -> None:
+        """Measure the answers at hand, not the first ones for the same rows."""
+        self._skip_others()
+        onward, back = (
+            np.random.default_rng(seed).permutation(len(self.rows().y)) for seed in TURNS
+        )
+        first = [self.measured(rows.part(onward)).value for rows in self._answered()]
+        again = [self.measured(rows.part(back)).value for rows in reversed(list(self._answered()))]
+        for value, other in zip(first, reversed(again), strict=True):
+            assert np.isclose(value, other, rtol=SAME, equal_nan=True), (
+                f"{value:g}, and {other:g} where other answers for the same rows were measured "
+                "before: it keeps their value"
+            )
+
+    def values(self) -> list[float]:
+        """Return the values on rows seen otherwise."""
+        return [self.measured(rows).value for rows in self._seen_otherwise()]
+
+    def values_from_the_end(self) -> list[float]:
+        """Return the values on rows seen otherwise, the last of them measured first."""
+        return [self.measured(rows).value for rows in reversed(list(self._seen_otherwise()))]
+
+    def _skip_others(self) -> None:
+        if self._record().kind != "statistical":
+            raise SkipTest("it may be the same on any rows")
+
+    def _seen_otherwise(self) -> Iterator[EvaluatedPipeline]:
+        """Yield two halves of the rows, and all of them as they are answered."""
+        rows = self.rows()
+        is_even = np.arange(len(rows.y)) % 2 == 0
+        yield rows.part(is_even)
+        yield rows.part(~is_even)
+        yield from self.answers()
+
+    def _answered(self) -> Iterator[EvaluatedPipeline]:
+        """Yield all rows as they are answered, and with other decisions or scores alone."""
+        yield from self.answers()
+        rows = self.rows()
+        yield replace(rows, predictions=rows.predictions[::-1])
+        if rows.decisions is not None:
+            yield replace(rows, decisions=rows.decisions[::-1])
+            yield replace(rows, decisions=rows.y)
+
+
+def _all_alike(values: list[float]) -> bool:
+    return bool(np.allclose(values, values[0], equal_nan=True))
