@@ -55,7 +55,7 @@ def in_plain_numbers(evidence: Evidence) -> Evidence:
 
 
 def _copy(evidence: Evidence, changed: Mapping[str, Any]) -> Evidence:
-    """Return a copy with other fields; a class of its author may take others to be made."""
+    """Return a copy with other fields, whatever the constructor of its class asks for."""
     copied = copy.copy(evidence)
     for name, value in changed.items():
         object.__setattr__(copied, name, value)
