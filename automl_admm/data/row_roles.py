@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from automl_admm.core.errors import DataError, Remedy, suggest
 from automl_admm.core.messages import say_count, say_value
 from automl_admm.core.space import Array
-from automl_admm.data.canonical_rows import hash_canonically
+from automl_admm.data.canonical_rows import NOTHING_KNOWN, hash_canonically
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.distinct_values import find_distinct
 from automl_admm.data.exact_arrays import exact_array
@@ -112,11 +112,11 @@ class RoleColumns:
         above = _weights(self.weight, self.place) > 0
         return None if above.all() else above
 
-    def read(self, *, are_known: bool = True) -> Roles:
+    def read(self, *, are_known: bool = True, narrow: Mapping[str, str] = NOTHING_KNOWN) -> Roles:
         """Return the roles of the rows; raise if a column does not suit its role.
 
         Where nobody will ask if these rows `are_known`, they have no canonical hashes, which take
-        their time.
+        their time. `narrow` has the types in training by role, of less than eight bytes.
         """
         if not self.known():
             return NO_ROLES
@@ -132,7 +132,7 @@ class RoleColumns:
         weights = None if self.weight is None else _weights(self.weight, self.place)
         # By their roles: a column from Python may have another name than that of a file.
         canonical, placed = (
-            hash_canonically(self.known().items(), rows) if are_known else (None, None)
+            hash_canonically(self.known().items(), rows, narrow) if are_known else (None, None)
         )
         return Roles(
             weights=None if weights is None else _relative(weights),

@@ -18,6 +18,8 @@ DRAWN = np.random.default_rng(0)
 X = pd.DataFrame(DRAWN.normal(size=(400, 3)), columns=list("abc"))
 ROWS = X.assign(y=(3 * X["a"] + 10).round().astype(int))
 TENTHS = (ROWS["y"] + 0.1).astype("float32")
+# The types of a column with a role.
+ROLES = {"group": "float32", "weight": "float16", "time": "float32", "sensitive": "float32"}
 ASKED = ("--max-evaluations", "1", "--grammar", "tiny", "--executor", "inline", "--quiet")
 
 
@@ -36,9 +38,9 @@ def told(capsys: Any, *words: object) -> tuple[int, str]:
     return int(ended.value.code or 0), said.out + said.err
 
 
-def fit(file: Path, to: Path) -> None:
+def fit(file: Path, to: Path, *more: str) -> None:
     """Make a certified run."""
-    limit = ("--constraint", "errors_above_5 <= 30 %", "--certify", "0.9")
+    limit = ("--constraint", "errors_above_5 <= 30 %", "--certify", "0.9", *more)
     words = ("fit", file, "--target", "y", "--task", "regression", *ASKED, *limit, "--out", to)
     with pytest.raises(SystemExit) as ended:
         main([str(word) for word in words])
@@ -49,18 +51,23 @@ def typed(kind: str) -> pd.DataFrame:
     return ROWS.assign(y=ROWS["y"].astype(kind))
 
 
-def with_one_beyond(file: Path, column: str) -> Path:
+def with_one_beyond(file: Path, column: str, beyond: float = 1e40) -> Path:
     """Write the rows of a file as pandas widens them beside a number of more than 32 bits."""
     rows = pd.read_parquet(file)
-    more = rows.iloc[[0]].assign(**{column: 1e40})
+    more = rows.iloc[[0]].assign(**{column: beyond})
     return written(pd.concat([rows, more], ignore_index=True), file.with_name("beyond.parquet"))
+
+
+def with_more(kind: str) -> pd.DataFrame:
+    """Return rows with one column more, of tenths that the type rounds."""
+    return ROWS.assign(more=(np.arange(len(ROWS)) % 350 + 0.1).astype(kind))
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Certified runs on whole numbers in text, on numbers with a point, and on 32 bits.
 
-    Of the last one the feature `a` has 32 bits.
+    In the others the feature `a` or a column with another role has 32 bits or 16.
     """
     folder = tmp_path_factory.mktemp("runs")
     files = {
@@ -73,6 +80,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     for name, file in files.items():
         fit(file, folder / name)
+    for role, kind in ROLES.items():
+        name = written(with_more(kind), folder / f"{role}.parquet")
+        fit(name, folder / role, f"--{role}", "more")
     return folder
 
 
@@ -113,6 +123,28 @@ def test_rows_of_the_run_are_known_without_a_certificate(tmp_path: Path, capsys:
         assert told(capsys, "monitor", run, given)[0] == 3
 
 
+@pytest.mark.parametrize("kind", ["float32", "Float32"])
+def test_groups_of_python_are_known_beside_a_number_beyond_their_type(
+    tmp_path: Path, kind: str, capsys: Any
+) -> None:
+    """The model has a feature of the same name and of another type."""
+    search = AutoMLRegressor(
+        "tiny",
+        max_evaluations=1,
+        executor="inline",
+        constraints=["errors_above_5 <= 30 %"],
+        certify=0.9,
+        work_dir=tmp_path / "run",
+        random_state=0,
+    )
+    wide, groups = with_more("float64"), with_more("float32")["more"].astype(kind)
+    search.fit(wide.drop(columns="y"), wide["y"], groups=groups)
+    later = with_one_beyond(written(with_more("float32"), tmp_path / "rows.parquet"), "more")
+    code, said = told(capsys, "verify", tmp_path / "run", later, "--fresh")
+    assert code == 3
+    assert "400 of the 401 rows" in said
+
+
 def test_a_run_in_python_is_verified_from_a_file(tmp_path: Path, capsys: Any) -> None:
     search = AutoMLRegressor(
         "tiny",
@@ -151,7 +183,10 @@ def test_a_later_quantity_may_be_beyond_the_type_of_the_run(
     assert json.loads(said)["score"] < 0
 
 
-@pytest.mark.parametrize(("run", "column"), [("tenths", "y"), ("feature", "a"), ("small", "y")])
+@pytest.mark.parametrize(
+    ("run", "column"),
+    [("tenths", "y"), ("feature", "a"), ("small", "y"), *((role, "more") for role in ROLES)],
+)
 def test_rows_of_the_run_are_known_beside_a_number_beyond_its_type(
     runs: Path, run: str, column: str, capsys: Any
 ) -> None:
@@ -162,4 +197,5 @@ def test_rows_of_the_run_are_known_beside_a_number_beyond_its_type(
     assert "400 of the 401 rows" in said
     code, said = told(capsys, "evaluate", runs / run, later, "--json")
     assert code == 0, said
-    assert json.loads(said)["learned_rows"] == 320
+    learned = json.loads((runs / run / "run.json").read_text())["data"]["rows"]
+    assert json.loads(said)["learned_rows"] == learned

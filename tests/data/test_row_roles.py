@@ -194,3 +194,14 @@ def test_a_row_of_a_file_is_told_by_its_line(names, cells, said):
 def test_the_target_as_a_weight_is_told():
     with pytest.raises(DataError, match="'y' is the column to predict, and cannot be the weight"):
         take_columns(pd.DataFrame({"a": [1]}), {"weight": "y"}, "y")
+
+
+@pytest.mark.parametrize("role", ["weight", "group", "time"])
+@pytest.mark.parametrize("kind", ["float16", "float32"])
+def test_beside_a_number_beyond_its_type_the_others_have_the_hash_of_training(role, kind):
+    column = pd.Series([0.1, 7.3, 2.5, 1000.3], dtype=kind, name="more")
+    trained = RoleColumns(**{role: column}).read()
+    wide = pd.Series([*column.astype(float), 1e40], name="more")
+    later = RoleColumns(**{role: wide}).read(narrow={role: kind})
+    np.testing.assert_array_equal(later.placed[:4], trained.placed)
+    np.testing.assert_array_equal(later.canonical[:4], trained.canonical)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,9 @@ from automl_admm.data.ingest.answers import PLAIN, read_answer, read_sensitive, 
 from automl_admm.data.ingest.applying import TakenIn, take_in
 from automl_admm.data.ingest.records import ANSWERS, Ingest, read_ingest
 from automl_admm.data.row_hashes import RowHashes
-from automl_admm.data.row_roles import NAMES, RoleColumns
+from automl_admm.data.row_roles import NAMES, RoleColumns, Roles
 from automl_admm.data.sensitive import known_columns
-from automl_admm.data.table_schema import read_schema
+from automl_admm.data.table_schema import Column, read_schema
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint
@@ -32,8 +33,13 @@ from automl_admm.store.file_schemas import OF_RUN, TARGET_TYPE
 from automl_admm.store.json_content import RESTORE
 from automl_admm.store.run_folder import RunFolder
 
-# Types of numbers with a range and digits of their own.
-NARROW = ("float16", "float32")
+# Types of numbers with a range and digits of their own, and their names in numpy.
+NARROW: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("float16", "halffloat[pyarrow]"), "float16"),
+        **dict.fromkeys(("float32", "Float32", "float[pyarrow]"), "float32"),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -80,15 +86,28 @@ class RunRows:
         sensitive = frame[settings["sensitive"]] if settings["sensitive"] else None
         sensitive = read_sensitive(sensitive, self._answers, place)
         known = known_columns(sensitive, taken.for_limits(), wanted)
-        return Table(taken.made, y, classes, known, self._columns(frame).read())
+        return Table(taken.made, y, classes, known, self._roles_of(frame))
 
     def row_hashes(self, table: Table) -> RowHashes:
         """Return the hashes of the rows of a `table`, by which those of the run are known."""
-        schema = read_schema(self.manifest)
-        numbers = [] if schema is None else [c for c in schema.columns if c.holds == "number"]
-        types = {feature_key(one.name): one.dtype for one in numbers}
+        numbers = [one for one in self._described if one.holds == "number"]
+        types = {feature_key(one.name): one.dtype for one in numbers if one.dtype in NARROW}
         types[TARGET] = str(self.content["data"].get(TARGET_TYPE))
-        return row_hashes_of(table, {k: kind for k, kind in types.items() if kind in NARROW})
+        narrow = {key: NARROW[kind] for key, kind in types.items() if kind in NARROW}
+        return row_hashes_of(table, narrow)
+
+    def _roles_of(self, frame: Any) -> Roles:
+        # From Python a feature may have the name of a role, and another type: roles come last.
+        types = {str(one.name): one.dtype for one in self._described}
+        known = {role: types.get(name, "") for role, name in self.roles.items()}
+        narrow = {role: NARROW[kind] for role, kind in known.items() if kind in NARROW}
+        return self._columns(frame).read(narrow=narrow)
+
+    @property
+    def _described(self) -> tuple[Column, ...]:
+        """The columns in training: features, the target, sensitive ones, and those with a role."""
+        schema = read_schema(self.manifest)
+        return () if schema is None else schema.columns
 
     def for_limits(self, frame: Any) -> Any:
         """Return the rows with all numbers in text as numbers, as limits see them."""
