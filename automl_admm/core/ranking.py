@@ -42,19 +42,22 @@ def also_by_loss(
     limits: Sequence[Limit],
     together: Collection[Limit],
 ) -> list[Evaluation]:
-    """Return ranked evaluations: so many as they are, then others by loss, then those left.
+    """Return those that keep the other limits: so many as ranked, then by loss; the rest is last.
 
     With a pipeline outside of a limit that members keep `together` the mean of several may be
     better, and within it. Outside of another limit it would take a place and bring nothing.
     """
+    told = [(one, keeps_others(one, limits, together)) for one in ranked]
+    helpful, rest = [one for one, keeps in told if keeps], [one for one, keeps in told if not keeps]
+    return [*helpful[:first], *sorted(helpful[first:], key=lambda one: one.loss), *rest]
 
-    def is_helpful(one: Evaluation) -> bool:
-        pairs = zip(limits, one.constraints, strict=True)
-        return all(limit in together or limit.holds(value) for limit, value in pairs)
 
-    others = [(one, is_helpful(one)) for one in ranked[first:]]
-    helpful = sorted((one for one, helps in others if helps), key=lambda one: one.loss)
-    return [*ranked[:first], *helpful, *(one for one, helps in others if not helps)]
+def keeps_others(
+    evaluation: Evaluation, limits: Sequence[Limit], together: Collection[Limit]
+) -> bool:
+    """Tell if an evaluation keeps all limits but those that members keep `together`."""
+    pairs = zip(limits, evaluation.constraints, strict=True)
+    return all(limit in together or limit.holds(value) for limit, value in pairs)
 
 
 def violation(constraints: Sequence[float], limits: Sequence[Limit]) -> float:

@@ -83,7 +83,8 @@ class KeptPredictions:
     def first(self, count: int) -> Sequence[Evaluation]:
         """Return the evaluations in the order of their worth as members, if so many are asked for.
 
-        Where members keep limits together, half of them are the best by loss, also outside these.
+        Where members keep limits together, half of them are the best by loss, also outside these;
+        those outside of another limit come last.
         """
         if not self._together:
             return self._kept

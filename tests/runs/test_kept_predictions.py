@@ -117,6 +117,18 @@ def test_none_is_among_the_best_by_loss_that_another_limit_refuses(tmp_path: Pat
     assert [one.number for one in kept.first(4)] == [4, 6, 5, 3, 1, 2]
 
 
+def test_those_that_another_limit_refuses_come_last_where_few_keep_it(tmp_path: Path) -> None:
+    limits = (Limit("mae", 2.0), Limit("latency_us", 50.0))
+    kept = KeptPredictions(tmp_path / "kept", (), limits, together=limits[:1])
+    told = [(0.1, (1.0, 51.0)), (0.2, (1.0, 52.0)), (0.4, (3.0, 10.0)), (0.5, (1.0, 10.0))]
+    for number, (loss, values) in enumerate(told, start=1):
+        candidate = Candidate(Selection(()), ())
+        one = Evaluation(number, f"k{number}", candidate, Status.SUCCESS, loss, values)
+        kept.keep(one, ended(tmp_path, number))
+    assert [one.number for one in kept.evaluations] == [4, 1, 2, 3]
+    assert [one.number for one in kept.first(4)] == [4, 3, 1, 2]
+
+
 def test_a_later_session_finds_those_of_the_earlier_one(tmp_path: Path) -> None:
     first = KeptPredictions(tmp_path / "kept", (), ())
     known = [evaluation(1, 0.5), evaluation(2, 0.2), evaluation(3, 0.3)]

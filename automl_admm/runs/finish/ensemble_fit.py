@@ -25,6 +25,7 @@ from automl_admm.pipelines.thresholds.by_group import Thresholds, thresholds_at
 from automl_admm.runs.driving.dispatch import TaskKind
 from automl_admm.runs.finish.ensemble import Ensemble, Member
 from automl_admm.runs.finish.final_fit import Press, Refit
+from automl_admm.runs.finish.other_limits import Cost, costs_of_refusal, refused_by_others
 from automl_admm.runs.finish.passed_over import say_end, worse_than_unseen
 from automl_admm.runs.finish.unseen_rows import say_unseen
 from automl_admm.runs.finish.ways import Expect
@@ -43,9 +44,6 @@ SHARE_OF_CHOOSING = 0.3
 OVERHEADS = 2.0
 # An ensemble that costs too much as a whole is chosen anew so many times, with a little less room.
 CHOSEN_ANEW, LESS = 2, 0.95
-
-# What members cost each, the most that an ensemble may, and that a pipeline alone may.
-_Cost = tuple[Sequence[float], float, float]
 
 TOO_FEW = "there are {} of the {} candidates that it needs"
 
@@ -165,7 +163,7 @@ class EnsembleFit:
         The members that fail are left out, and the choice is made anew without them.
         """
         while not self._is_over:
-            left = pool.without(self.failed)
+            left = _of_enough(self.prepared, pool.without(self.failed), self.fewest)
             if len(left.evaluations) < self.fewest:
                 self.reason = TOO_FEW.format(len(left.evaluations), self.fewest)
                 return None
@@ -245,7 +243,7 @@ class EnsembleFit:
 
     def _costs(self, evaluations: Sequence[Evaluation]) -> Mapping[str, Array]:
         """Return what adds up over members: seconds of fits, and the values of such limits."""
-        rows: list[_Cost] = []
+        rows: list[Cost] = []
         if math.isfinite(self.press.closing.left):
             is_done = [one.key in self.fitted for one in evaluations]
             pairs = zip(evaluations, is_done, strict=True)
@@ -257,6 +255,7 @@ class EnsembleFit:
             if constraint.adds_up and not aim.at_least:
                 values = [one.constraints[place] for one in evaluations]
                 rows.append((values, self.room.get(place, aim.bound), aim.bound))
+        rows += costs_of_refusal(self.prepared, evaluations)
         return _as_arrays(rows, len(evaluations))
 
     def _fit_members(self, ensemble: Ensemble) -> bool:
@@ -309,7 +308,16 @@ class EnsembleFit:
         return self.press.do(self.press.dispatch.make(kind, given, seconds, keep=keep))
 
 
-def _as_arrays(rows: Sequence[_Cost], members: int) -> Mapping[str, Array]:
+def _of_enough(prepared: Preparation, pool: Pool, fewest: int) -> Pool:
+    """Return the pool without those outside of another limit; with them if few others are there.
+
+    Their mean may still come within it by a threshold.
+    """
+    left = pool.without(refused_by_others(prepared, pool.evaluations))
+    return left if len(left.evaluations) >= fewest else pool
+
+
+def _as_arrays(rows: Sequence[Cost], members: int) -> Mapping[str, Array]:
     bounds = np.array([(most, alone) for _, most, alone in rows], dtype=float).reshape(-1, 2)
     costs = np.array([values for values, _, _ in rows], dtype=float).reshape(len(rows), members)
     return {"costs": costs.T, "most": bounds[:, 0], "alone": bounds[:, 1]}

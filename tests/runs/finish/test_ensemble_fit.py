@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import time
 from pathlib import Path
 from shutil import copytree
@@ -19,16 +20,20 @@ from sklearn.pipeline import Pipeline
 
 from automl_admm import AutoMLClassifier, AutoMLRegressor, Constraint, Limit, load
 from automl_admm.cli.main import main
-from automl_admm.core.evaluations import Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.protocols import Finished
 from automl_admm.core.run import Stop, StopReason
+from automl_admm.core.space import Candidate, Selection
 from automl_admm.pipelines.as_code import undecided
+from automl_admm.pipelines.ensembles.greedy import Purse
 from automl_admm.pipelines.ensembles.task import EnsembleResult
 from automl_admm.pipelines.ensembles.within import Within
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs import pipelines
+from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.closing import Closing
-from automl_admm.runs.finish.ensemble_fit import FEWEST, EnsembleFit
+from automl_admm.runs.finish.ensemble_fit import FEWEST, EnsembleFit, Pool
+from automl_admm.runs.prepare.preparation import prepare
 
 RNG = np.random.default_rng(0)
 # Trees alone are rough where a sum counts, and their mean is smoother.
@@ -401,11 +406,76 @@ def test_a_regression_averages_its_predictions(grammar: Path) -> None:
     assert isinstance(found.ensemble_["gain"], float)
 
 
+# --- candidates within other limits -----------------------------------------------------------
+
+
+def fit_within(*limits: str) -> EnsembleFit:
+    fit = fit_ending_in(math.inf, 1.0)
+    config = RunConfig(grammar="tiny", task="classification", cv=2, constraints=limits)
+    fit.prepared = prepare(config, X, pd.Series(WORDS))
+    return fit
+
+
+def pool_of(*values: tuple[float, ...]) -> Pool:
+    """Pipelines whose limits have these values."""
+    some = [
+        Evaluation(number, f"k{number}", Candidate(Selection(()), ()), Status.SUCCESS, 0.1, told)
+        for number, told in enumerate(values)
+    ]
+    return Pool(tuple(some), tuple(np.zeros(2) for _ in some))
+
+
+def asked_for(fit: EnsembleFit, pool: Pool, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of the evaluations among which it chooses."""
+    asked: list[Pool] = []
+    monkeypatch.setattr(fit, "choose", asked.append)
+    fit.choose_fitted(pool)
+    return [one.number for one in asked[0].evaluations]
+
+
+STILL, MOVED = "calibration_error <= 0.2", "fpr <= 0.1"
+# Within both limits, outside the first, outside the second.
+KEEPS, BREAKS, REFUSED = (0.1, 0.05), (0.3, 0.05), (0.1, 0.5)
+
+
+def test_what_another_limit_refuses_is_a_candidate_only_where_few_keep_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fit = fit_within(STILL, MOVED)
+    helpful = [KEEPS, *[BREAKS] * (FEWEST - 1)]
+    assert asked_for(fit, pool_of(*helpful, REFUSED), monkeypatch) == list(range(FEWEST))
+    few = pool_of(*helpful[1:], REFUSED, REFUSED)
+    assert asked_for(fit, few, monkeypatch) == list(range(FEWEST + 1))
+    # A member that failed leaves too few.
+    fit.failed.add("k0")
+    assert asked_for(fit, pool_of(*helpful, REFUSED), monkeypatch) == list(range(1, FEWEST + 1))
+
+
+def test_what_another_limit_refuses_is_none_to_beat() -> None:
+    fit = fit_within(STILL, MOVED)
+    purse = Purse(**fit._costs(pool_of(KEEPS, BREAKS, REFUSED).evaluations))
+    assert purse.singles.tolist() == [True, True, False]
+    assert purse.affords(np.zeros(3, dtype=np.intp)).all()
+    # Where all are refused, the one to beat is among them.
+    assert Purse(**fit._costs(pool_of(REFUSED, REFUSED).evaluations)).singles.all()
+
+
+@pytest.mark.parametrize("limit", [STILL, MOVED])
+def test_with_one_limit_alone_all_are_candidates_and_may_have_to_be_beaten(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit, pool = fit_within(limit), pool_of(*[(0.05,)] * FEWEST, (0.5,))
+    assert asked_for(fit, pool, monkeypatch) == list(range(FEWEST + 1))
+    assert Purse(**fit._costs(pool.evaluations)).singles.all()
+
+
 # --- time ----------------------------------------------------------------------------------------
 
 
 def fit_ending_in(seconds: float, expected: float, wrong: str | None = None) -> EnsembleFit:
-    prepared: Any = type("Prepared", (), {"constraints": (), "aims": ()})
+    table = type("Table", (), {"classes": None})
+    work = type("Work", (), {"constraints": (), "aims": (), "table": table})
+    prepared: Any = type("Prepared", (), {"constraints": (), "aims": (), "work": work})
     press: Any = type("Press", (), {"closing": Closing(time.monotonic() + seconds)})
     evaluation = type("Evaluation", (), {"key": "done"})
     single: Any = type("Refit", (), {"evaluation": evaluation, "went_wrong": wrong})
