@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 from unittest import SkipTest
 
 import numpy as np
 
+from automl_admm.core.returned_evidence import as_evidence
+from automl_admm.pipelines.thresholds.single import OfSameRows
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.testing.fresh_process import in_another_process
 from automl_admm.testing.rows_of_limits import LimitedRows
@@ -52,6 +55,23 @@ class KeptValues(LimitedRows):
                 f"{value:g}, and {other:g} where other answers for the same rows were measured "
                 "before: it keeps their value"
             )
+
+    def test_its_function_of_the_same_rows_measures_alike(self) -> None:
+        """Measure by `on_rows_of` what the function itself does, whatever is decided."""
+        function: Any = self._record().function
+        if self._record().kind != "statistical" or not isinstance(function, OfSameRows):
+            raise SkipTest("it has no function of the same rows")
+        parts = list(self._seen_otherwise())[:2]
+        # All folds are prepared before any of them is measured.
+        prepared = [function.on_rows_of(rows) for rows in parts]
+        for rows, of_rows in zip(parts, prepared, strict=True):
+            for decided in (rows.decisions, rows.y, rows.decisions[::-1]):
+                shown = replace(rows, decisions=decided)
+                value = self.measured(shown).value
+                found = as_evidence(of_rows(shown), len(rows.y)).value
+                assert np.isclose(found, value, equal_nan=True), (
+                    f"{value:g}, and {found:g} by `on_rows_of` for the same rows and decisions"
+                )
 
     def values(self) -> list[float]:
         """Return the values on rows seen otherwise."""

@@ -228,6 +228,35 @@ def test_a_limit_that_keeps_the_value_of_other_answers_is_found(
     limit(lambda rows: float(wrong(rows).mean())).test_it_keeps_no_value_of_other_answers()
 
 
+@dataclass
+class Prepared:
+    """Counts what is wrong; prepared for some rows it may err, or forget them for the next."""
+
+    errs: int = 0
+    forgets: bool = False
+
+    def __call__(self, rows: EvaluatedPipeline) -> Rate:
+        return Rate(int(wrong(rows).sum()), len(rows.y))
+
+    def on_rows_of(self, rows: EvaluatedPipeline) -> Callable[[EvaluatedPipeline], Rate]:
+        self.last = rows.y
+
+        def measured(other: EvaluatedPipeline) -> Rate:
+            truth = self.last if self.forgets else rows.y
+            return Rate(int((other.decisions != truth).sum()) // (1 + self.errs), len(truth))
+
+        return measured
+
+
+@pytest.mark.parametrize(
+    "function", [Prepared(errs=1), Prepared(forgets=True)], ids=["errs", "forgets"]
+)
+def test_a_limit_that_differs_on_prepared_rows_is_found(function: Prepared) -> None:
+    limit(Prepared()).test_its_function_of_the_same_rows_measures_alike()
+    with pytest.raises(AssertionError, match="by `on_rows_of` for the same rows and decisions"):
+        limit(function).test_its_function_of_the_same_rows_measures_alike()
+
+
 class Counting(ConstraintContract):
     """Keeps the value by the number of rows."""
 
