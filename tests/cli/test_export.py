@@ -13,12 +13,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.datasets import make_classification
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+)
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.pipelines.calibrated import calibrated
@@ -287,6 +292,42 @@ def test_thresholds_and_calibrated_probabilities_are_written(
     found, chances = session.run(None, {"columns": X.to_numpy(kind)})
     assert found.tolist() == decided.predict(X).tolist()
     assert chances == pytest.approx(decided.predict_proba(X), abs=1e-5)
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), (3, 7)])
+@pytest.mark.parametrize("way", ["forest", "steps", "last", "first"])
+def test_rows_on_a_threshold_get_the_class_of_predict_in_any_session(
+    way: str, labels: tuple[Any, Any]
+) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    rows, y = make_classification(900, 6, flip_y=0.4, random_state=0)
+    y = np.array(labels)[y]
+    model: Any = ExtraTreesClassifier(100, random_state=0)
+    if way == "steps":
+        model = make_pipeline(StandardScaler(), model)
+    model.fit(rows[:300], y[:300])
+    rows = rows.astype(np.float32)
+    share = 0.5
+    if way in {"last", "first"}:
+        places = np.array(labels if way == "last" else labels[::-1])
+        share = 0.37
+        model = fix_threshold(model, share, places)
+    chance = model.predict_proba(rows)[:, 0 if way == "first" else 1]
+    on_it = np.isclose(chance, share, rtol=0, atol=1e-12)
+    assert on_it.any()
+    written = convert(model, rows, {})
+    told = model.predict(rows).tolist()
+    (kind,) = written.inputs.values()
+    for threads in (1, 2):
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.log_severity_level = 4
+        session = runtime.InferenceSession(written.content, options)
+        for many in (1, len(rows)):
+            batches = [rows[start : start + many] for start in range(0, len(rows), many)]
+            found = [session.run(None, {"columns": one.astype(kind)})[0] for one in batches]
+            assert np.concatenate(found).tolist() == told
 
 
 def test_labels_that_are_floating_point_numbers_are_told() -> None:

@@ -1,4 +1,4 @@
-"""Calibrated probabilities and decisions at a threshold, added to the graph of the model inside."""
+"""Calibrated probabilities and decisions, added to the graph of the model inside."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from automl_admm.pipelines.calibrated import Numbers, without_calibration
 
 # Probabilities nearer to 0 or 1 have no logarithm of their odds in single precision.
 LEAST = 1e-7
+# They decide by the mean of the probabilities of many trees.
+FORESTS = ("RandomForestClassifier", "ExtraTreesClassifier")
 BY_SCORES = "decision_function"
+# A session adds the shares of hundreds of trees in single precision, in an order that hangs on its
+# threads and rows: what is so near to a threshold, or to another class, lies on it.
+ROOM = 2e-6
 
 
 def inside(model: Any) -> Any:
@@ -28,6 +33,8 @@ def add_outputs(graph: Any, model: Any) -> None:
     undecided = _undecided(model)
     numbers = without_calibration(undecided)[1]
     if numbers is None and undecided is model:
+        if _is_forest(model):
+            _decide_by_mean(_Nodes(graph), graph.output[1].name, model)
         return
     nodes = _Nodes(graph)
     chance = nodes.last_of(graph.output[1].name)
@@ -36,18 +43,43 @@ def add_outputs(graph: Any, model: Any) -> None:
         other = nodes.add("Sub", nodes.number(1.0), chance)
         both = nodes.add("Concat", other, chance, axis=1)
         nodes.give(1, nodes.cast_like(both, graph.output[1]))
-    labels = np.asarray(model.classes_)
-    labels = labels.astype(np.int64 if labels.dtype.kind in "iub" else object)
+    labels = _labels(model)
     last, first = nodes.array(labels[1:]), nodes.array(labels[:1])
     if undecided is not model and model.pos_label is not None and model.pos_label == labels[0]:
         called = nodes.add("Sub", nodes.number(1.0), chance)
         last, first = first, last
     else:
         called = chance
-    bar = 0.5 if undecided is model else float(model.threshold)
-    sign = "Greater" if undecided is model else "GreaterOrEqual"
-    is_called = nodes.add(sign, called, nodes.number(bar))
+    # Where nobody set a threshold, a row on one half is of the first class.
+    bar = 0.5 + ROOM if undecided is model else _bar(float(model.threshold))
+    is_called = nodes.add("GreaterOrEqual", called, nodes.number(bar))
     nodes.give(0, nodes.add("Where", is_called, last, first))
+
+
+def _bar(threshold: float) -> float:
+    """Return what a probability on the threshold reaches; of a small one less room is taken."""
+    return threshold - min(ROOM, 1e-4 * abs(threshold))
+
+
+def _labels(model: Any) -> Any:
+    labels = np.asarray(model.classes_)
+    return labels.astype(np.int64 if labels.dtype.kind in "iub" else object)
+
+
+def _is_forest(model: Any) -> bool:
+    last = model[-1] if hasattr(model, "steps") else model
+    return type(last).__name__ in FORESTS
+
+
+def _decide_by_mean(nodes: _Nodes, chances: str, model: Any) -> None:
+    """Let the label be that of the most probable class; of equals the first, as `predict` says."""
+    from onnx import TensorProto
+
+    chances = nodes.add("Cast", chances, to=TensorProto.DOUBLE)
+    least = nodes.add("Sub", nodes.highest(chances), nodes.number(ROOM))
+    is_highest = nodes.add("GreaterOrEqual", chances, least)
+    place = nodes.add("ArgMax", nodes.add("Cast", is_highest, to=TensorProto.INT32), axis=1)
+    nodes.give(0, nodes.add("Gather", nodes.array(_labels(model)), place))
 
 
 def _undecided(model: Any) -> Any:
@@ -93,6 +125,11 @@ class _Nodes:
 
         column = self.add("Gather", chances, self.array(np.array([1], dtype=np.int64)), axis=1)
         return self.add("Cast", column, to=TensorProto.DOUBLE)
+
+    def highest(self, chances: str) -> str:
+        """Return the highest probability of a row, one column."""
+        axes = self.array(np.array([1], dtype=np.int64))
+        return self.add("ReduceMax", chances, axes, keepdims=1)
 
     def calibrated(self, chance: str, numbers: Numbers) -> str:
         """Return σ(slope · s + intercept) of a probability, or of the logarithm of its odds."""
