@@ -248,13 +248,60 @@ class Prepared:
         return measured
 
 
+class PreparedByFeatures(Prepared):
+    """Counts the rows in X."""
+
+    def on_rows_of(self, rows: EvaluatedPipeline) -> Callable[[EvaluatedPipeline], Rate]:
+        count = len(rows.X)
+        return lambda other: Rate(int(wrong(other).sum()), count)
+
+
+@dataclass
+class PreparedByScores:
+    """Counts rows on the wrong side of ½, by the scores at hand when it is prepared."""
+
+    tolerates: bool = False
+    keeps_first: bool = False
+
+    def __call__(self, rows: EvaluatedPipeline) -> Rate:
+        return Rate(int((np.round(rows.scores) != rows.y).sum()), len(rows.y))
+
+    def on_rows_of(self, rows: EvaluatedPipeline) -> Callable[[EvaluatedPipeline], Rate]:
+        if self.keeps_first:
+            known: list[Rate] = []
+            return lambda other: known[0] if known else known.append(self(other)) or known[0]
+        if self.tolerates and rows.predictions is None:
+            return lambda other: Rate(0, len(other.y))
+        found = self(rows)
+        return lambda other: found
+
+
+DIFFERS = "by `on_rows_of` for the same rows and answers"
+NEEDS = "`on_rows_of` needs `X`, the model, predictions or decisions"
+
+
 @pytest.mark.parametrize(
-    "function", [Prepared(errs=1), Prepared(forgets=True)], ids=["errs", "forgets"]
+    ("function", "said"),
+    [
+        (Prepared(errs=1), DIFFERS),
+        (Prepared(forgets=True), DIFFERS),
+        (PreparedByFeatures(), NEEDS),
+        (PreparedByScores(), NEEDS),
+        (PreparedByScores(tolerates=True), DIFFERS),
+        (PreparedByScores(keeps_first=True), DIFFERS),
+    ],
+    ids=["errs", "forgets", "features", "scores", "scores-if-any", "first-scores"],
 )
-def test_a_limit_that_differs_on_prepared_rows_is_found(function: Prepared) -> None:
+def test_a_limit_that_differs_on_prepared_rows_is_found(function: Any, said: str) -> None:
     limit(Prepared()).test_its_function_of_the_same_rows_measures_alike()
-    with pytest.raises(AssertionError, match="by `on_rows_of` for the same rows and decisions"):
+    with pytest.raises(AssertionError, match=said):
         limit(function).test_its_function_of_the_same_rows_measures_alike()
+
+
+def test_a_limit_that_asks_the_model_is_never_prepared() -> None:
+    asking = limit(PreparedByFeatures(), asks_model=True, uses_decisions=False)
+    with pytest.raises(SkipTest, match="no function of the same rows"):
+        asking.test_its_function_of_the_same_rows_measures_alike()
 
 
 class Counting(ConstraintContract):
