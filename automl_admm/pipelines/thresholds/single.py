@@ -49,7 +49,11 @@ class OfSameRows(Protocol):
     """A constraint's function with a version for rows it will see repeatedly."""
 
     def on_rows_of(self, evaluated: EvaluatedPipeline) -> ConstraintFunction:
-        """Return the function for these rows and any decisions."""
+        """Return the function for these rows, and any predictions and decisions of them.
+
+        It is made before these are known: `X`, `predictions` and `decisions` may be None here, and
+        are others later.
+        """
 
 
 @dataclass(frozen=True, slots=True)
