@@ -63,12 +63,13 @@ class DecidedRated:
         within: Within | None = None,
         may_ship: NDArray[np.bool_] | None = None,
     ) -> int:
-        """Return the first place: the best pipelines come first, and the limits are kept there.
+        """Return the first place that may ship: the best pipelines come first, within the limits.
 
         All rows have chosen it, also those of the part left out: its luck makes the gain smaller.
+        Where none may ship it is the first of all.
         """
-        del predictions, parts, within, may_ship
-        return 0
+        del predictions, parts, within
+        return 0 if may_ship is None else int(np.argmax(may_ship))
 
     def losses_on(self, part: Part, others: Sequence[Part], predictions: Array) -> Array:
         """Return the losses on a part, each at the thresholds that are best on the others."""

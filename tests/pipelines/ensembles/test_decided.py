@@ -108,6 +108,23 @@ def test_within_limits_that_thresholds_keep_a_loss_of_its_noise_may_be_taken() -
     assert judge_of(work_for(labels(), constraints=("columns <= 9",))).errors == 2.0
 
 
+def test_a_pipeline_that_may_not_ship_is_none_to_beat() -> None:
+    judge = judge_of(work_for(labels(share=0.5), scoring="accuracy"))
+    (strong,) = chances(judge.work, members=1, noise=0.2)
+    given = np.stack([strong, *chances(judge.work)])
+
+    def gain(*refused: int) -> float:
+        purse = Purse(
+            np.isin(np.arange(9), refused)[:, None] * 1.0, np.array([np.inf]), np.zeros(1)
+        )
+        return choose(given, judge.rated, purse, judge).gain
+
+    # It may be a member, as the others.
+    assert gain(0) > gain() + 0.05
+    # The first of those left has to be beaten, and where none is left the first of all.
+    assert gain(*range(1, 9)) == gain(*range(9)) == gain()
+
+
 def test_several_classes_are_judged_at_their_weights() -> None:
     rng = np.random.default_rng(0)
     y = rng.choice(["a", "b", "c"], size=300, p=[0.6, 0.3, 0.1])
