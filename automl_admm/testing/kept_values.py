@@ -67,6 +67,7 @@ class KeptValues(LimitedRows):
             raise SkipTest("it has no function of the same rows")
         answered = list(self._answered())
         halves = [[rows.part(mask) for rows in answered] for mask in self._halves()]
+        halves += [[_weighed(rows) for rows in half] for half in halves]
         for shown in (_without_answers, _with_answers):
             # All folds are prepared before any of them is measured.
             prepared = [_prepared(function, shown(half[0])) for half in halves]
@@ -110,7 +111,13 @@ class KeptValues(LimitedRows):
         yield replace(rows, predictions=rows.predictions[::-1])
         if rows.decisions is not None:
             yield replace(rows, decisions=rows.decisions[::-1])
-            yield replace(rows, decisions=rows.y)
+            # From the end these are the first: neither scores nor decisions are those of the rows.
+            yield replace(rows, predictions=rows.predictions[::-1], decisions=rows.y)
+
+
+def _weighed(rows: EvaluatedPipeline) -> EvaluatedPipeline:
+    """Return the rows with weights of two sizes."""
+    return replace(rows, weights=np.where(np.arange(len(rows.y)) % 3 == 0, 2.0, 0.5))
 
 
 def _with_answers(rows: EvaluatedPipeline) -> EvaluatedPipeline:

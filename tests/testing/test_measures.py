@@ -228,6 +228,16 @@ def test_a_limit_that_keeps_the_value_of_other_answers_is_found(
     limit(lambda rows: float(wrong(rows).mean())).test_it_keeps_no_value_of_other_answers()
 
 
+def test_a_limit_of_scores_that_keeps_its_value_by_the_labels_is_found() -> None:
+    known: dict[bytes, float] = {}
+    kept = limit(
+        lambda rows: known.setdefault(rows.y.tobytes(), float(distance(rows).mean())),
+        uses_decisions=False,
+    )
+    with pytest.raises(AssertionError, match="other answers for the same rows were measured"):
+        kept.test_it_keeps_no_value_of_other_answers()
+
+
 @dataclass
 class Prepared:
     """Counts what is wrong; prepared for some rows it may err, or forget them for the next."""
@@ -246,6 +256,17 @@ class Prepared:
             return Rate(int((other.decisions != truth).sum()) // (1 + self.errs), len(truth))
 
         return measured
+
+
+@dataclass
+class PreparedWithoutWeights:
+    """Weighs what is wrong, but for what is prepared."""
+
+    def __call__(self, rows: EvaluatedPipeline) -> float:
+        return float(np.average(wrong(rows), weights=rows.weights))
+
+    def on_rows_of(self, rows: EvaluatedPipeline) -> Callable[[EvaluatedPipeline], float]:
+        return lambda other: float(wrong(other).mean())
 
 
 class PreparedByFeatures(Prepared):
@@ -285,12 +306,13 @@ NEEDS = "`on_rows_of` needs `X`, the model, predictions or decisions"
     [
         (Prepared(errs=1), DIFFERS),
         (Prepared(forgets=True), DIFFERS),
+        (PreparedWithoutWeights(), DIFFERS),
         (PreparedByFeatures(), NEEDS),
         (PreparedByScores(), NEEDS),
         (PreparedByScores(tolerates=True), DIFFERS),
         (PreparedByScores(keeps_first=True), DIFFERS),
     ],
-    ids=["errs", "forgets", "features", "scores", "scores-if-any", "first-scores"],
+    ids=["errs", "forgets", "weights", "features", "scores", "scores-if-any", "first-scores"],
 )
 def test_a_limit_that_differs_on_prepared_rows_is_found(function: Any, said: str) -> None:
     limit(Prepared()).test_its_function_of_the_same_rows_measures_alike()
