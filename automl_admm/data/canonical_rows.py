@@ -37,22 +37,31 @@ Reading = float | np.datetime64 | str | None
 
 def hash_canonically(
     columns: Iterable[tuple[str, Any]], rows: int, narrow: Mapping[str, str] = NOTHING_KNOWN
-) -> tuple[Hashes, Hashes]:
-    """Return two hashes for each row, equal for equal values of any type in any order of columns.
+) -> tuple[Hashes, Hashes, Hashes]:
+    """Return three hashes of each row, equal for equal values of any type in any order of columns.
 
-    The first does not tell which column a cell stands in, the second goes by their names, too.
+    The first does not tell which column a cell stands in, the second goes by their names, too. To
+    the third a number that a narrow type holds is the one of the fewest digits there, so 0.1 is
+    0.1, whichever types it went through; earlier versions had none.
     Truth values are the numbers 1 and 0, moments are in UTC, and a text counts without blanks
     around it: as a number, a truth value or a moment if a reader may take it for one. A missing
     cell adds nothing. `narrow` has the types of columns in training, of less than eight bytes.
     """
     import pandas as pd
 
-    alone, placed = np.zeros((2, rows), dtype=np.uint64)
+    alone, placed, written = np.zeros((3, rows), dtype=np.uint64)
     for name, column in columns:
-        found = _hash_cells(pd.Series(column).reset_index(drop=True), narrow.get(name))
+        cells = pd.Series(column).reset_index(drop=True)
+        found, by_digits = _hash_cells(cells, narrow.get(name))
+        in_place = _in_column(found, name)
         alone += found  # wraps around
-        placed += np.where(found == 0, found, mix(found, _hash_name(name)))
-    return alone, placed
+        placed += in_place
+        written += in_place if by_digits is found else _in_column(by_digits, name)
+    return alone, placed, written
+
+
+def _in_column(found: Hashes, name: str) -> Hashes:
+    return np.where(found == 0, found, mix(found, _hash_name(name)))
 
 
 def _hash_name(name: str) -> Hashes:
@@ -60,20 +69,49 @@ def _hash_name(name: str) -> Hashes:
     return np.array([int.from_bytes(digest, "little")], dtype=np.uint64)
 
 
-def _hash_cells(values: Any, narrow: str | None) -> Hashes:
+def _hash_cells(values: Any, narrow: str | None) -> tuple[Hashes, Hashes]:
+    """Return the hashes of cells, and those by the fewest digits: the same array if none differ."""
     from pandas.api import types
 
     missing = values.isna().to_numpy(dtype=bool)
     if _is_arrow_date(values.dtype):
         values = values.astype("datetime64[us]")
     if types.is_numeric_dtype(values.dtype) and values.dtype.kind != "c":
-        found = _hash_numbers(np.where(missing, 0.0, _as_written(values, narrow)))
+        wide = np.where(missing, 0.0, values.to_numpy(dtype=float, na_value=np.nan))
+        found, written = _hash_both(np.where(missing, 0.0, _as_written(values, narrow)), wide)
     elif types.is_datetime64_any_dtype(values.dtype):
         in_utc = values if values.dt.tz is None else values.dt.tz_convert(None)
-        found = _hash_moments(in_utc.to_numpy("datetime64[us]"))
+        found = written = _hash_moments(in_utc.to_numpy("datetime64[us]"))
     else:
-        found = _hash_objects(values)
-    return np.where(missing, np.uint64(0), found)
+        found, written = _hash_objects(values)
+    known = np.where(missing, np.uint64(0), found)
+    return known, known if written is found else np.where(missing, np.uint64(0), written)
+
+
+def _hash_both(numbers: NDArray[np.float64], wide: NDArray[np.float64]) -> tuple[Hashes, Hashes]:
+    found, digits = _hash_numbers(numbers), _by_digits(wide)
+    are_same = np.array_equal(digits, numbers, equal_nan=True)
+    return found, found if are_same else _hash_numbers(digits)
+
+
+def _by_digits(wide: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return numbers that a narrow type holds by the fewest digits there, others as they are.
+
+    It hangs on the values alone: a reader that follows a schema has widened them. Whole ones are
+    the same in every type. All numbers in the range of 16 bits are of that type, or none is.
+    """
+    narrow: NDArray[Any]
+    with np.errstate(over="ignore", under="ignore"):
+        narrow, half = wide.astype(np.float32), wide.astype(np.float16)
+    are_narrow = np.isfinite(wide) & (narrow == wide) & (np.trunc(wide) != wide)
+    if not are_narrow.any():
+        return wide
+    in_range = np.abs(wide) <= np.finfo(np.float16).max
+    if (half == wide)[in_range].all():
+        are_narrow, narrow = are_narrow & in_range, half
+    found = wide.copy()
+    found[are_narrow] = _of_fewest_digits(narrow[are_narrow])
+    return found
 
 
 def _as_written(values: Any, narrow: str | None) -> NDArray[np.float64]:
@@ -112,7 +150,7 @@ def _is_arrow_date(dtype: Any) -> bool:
     return str(getattr(dtype, "pyarrow_dtype", "")).startswith("date")
 
 
-def _hash_objects(values: Any) -> Hashes:
+def _hash_objects(values: Any) -> tuple[Hashes, Hashes]:
     """Read and hash every distinct cell once."""
     try:
         places, distinct = find_distinct(values)
@@ -120,11 +158,16 @@ def _hash_objects(values: Any) -> Hashes:
         places, distinct = find_distinct(values.map(str))
     readings = [*map(_read, distinct)]
     found = np.zeros(len(readings) + 1, dtype=np.uint64)  # the place of a missing one is -1
+    chosen = {
+        kind: [place for place, one in enumerate(readings) if isinstance(one, kind)]
+        for kind in HASHED
+    }
     for kind, hash_all in HASHED.items():
-        chosen = [place for place, one in enumerate(readings) if isinstance(one, kind)]
-        if chosen:
-            found[chosen] = hash_all([readings[place] for place in chosen])
-    return found[places]
+        if chosen[kind]:
+            found[chosen[kind]] = hash_all([readings[place] for place in chosen[kind]])
+    written, numbers = found.copy(), np.array([readings[place] for place in chosen[float]], float)
+    written[chosen[float]] = _hash_both(numbers, numbers)[1]
+    return found[places], written[places]
 
 
 def _read(cell: Any) -> Reading:

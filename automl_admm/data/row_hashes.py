@@ -1,9 +1,9 @@
-"""Up to three hashes of each row, to know rows again in another table."""
+"""Up to four hashes of each row, to know rows again in another table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,13 +24,16 @@ class RowHashes:
     """Hashes of rows: `exact` ones hang on the types of columns, `canonical` ones do not.
 
     Neither tells which column a cell stands in: `placed` ones do, and decide alone where both
-    tables have them. Files of earlier versions have no placed ones: there a row is known by either
-    of the others, and by its exact one alone where those of the first versions have no more.
+    tables have them. `written` ones do, too, and go by the digits that a number has in any type:
+    by either a row is known. Files of earlier versions have fewer: without written ones those of
+    later rows are held to placed ones, without placed ones a row is known by either of the others,
+    and by its exact one alone where those of the first versions have no more.
     """
 
     exact: Hashes
     canonical: Hashes
     placed: Hashes = field(default_factory=NONE.copy)
+    written: Hashes = field(default_factory=NONE.copy)
 
     def __len__(self) -> int:
         return len(self.exact)
@@ -38,7 +41,8 @@ class RowHashes:
     @property
     def kinds(self) -> int:
         """The number of hashes of each row."""
-        return 1 if not len(self.canonical) else 2 if not len(self.placed) else 3
+        more = (self.canonical, self.placed, self.written)
+        return 1 + next((place for place, one in enumerate(more) if not len(one)), len(more))
 
     @property
     def tell_columns(self) -> bool:
@@ -48,17 +52,31 @@ class RowHashes:
     @property
     def best(self) -> Hashes:
         """The hashes that tell most."""
-        return (self.exact, self.canonical, self.placed)[self.kinds - 1]
+        return self.every[self.kinds - 1]
+
+    @property
+    def every(self) -> tuple[Hashes, Hashes, Hashes, Hashes]:
+        """The hashes of all kinds, in their order."""
+        return self.exact, self.canonical, self.placed, self.written
 
     def first(self, kinds: int) -> RowHashes:
         """Return the rows with so many hashes of each, as an earlier version would write them."""
-        return RowHashes(
-            self.exact, self.canonical if kinds > 1 else NONE, self.placed if kinds > 2 else NONE
-        )
+        kept = (one if place < kinds else NONE for place, one in enumerate(self.every))
+        return RowHashes(*kept)
+
+    def readings(self, kinds: int) -> tuple[RowHashes, ...]:
+        """Return the rows with so many hashes in each way to hold them to rows with no more.
+
+        Numbers of a run or look without written hashes may be those written, or those read.
+        """
+        found = (self.first(kinds),)
+        if kinds != 3 or self.kinds < 4:
+            return found
+        return (*found, replace(self, placed=self.written).first(kinds))
 
     def part(self, places: Any) -> RowHashes:
         """Return the hashes of some of the rows."""
-        more = (found[places] if len(found) else NONE for found in (self.canonical, self.placed))
+        more = (found[places] if len(found) else NONE for found in self.every[1:])
         return RowHashes(self.exact[places], *more)
 
     def are_in(self, others: RowHashes) -> NDArray[np.bool_]:
@@ -72,7 +90,10 @@ class RowHashes:
     def _are_known(self, know: Know, others: RowHashes) -> NDArray[np.bool_]:
         kinds = min(self.kinds, others.kinds)
         if kinds > 2:
-            return know(self.placed, others.placed)
+            found = know(self.placed, others.placed)
+            if self.kinds < 4:
+                return found
+            return found | know(self.written, others.written if kinds > 3 else others.placed)
         found = know(self.exact, others.exact)
         return found if kinds == 1 else found | know(self.canonical, others.canonical)
 
@@ -86,11 +107,8 @@ class RowHashes:
         some = [part for part in parts if len(part)]
         kinds = min((part.kinds for part in some), default=1)
         known = [part.first(kinds) for part in some]
-        return cls(
-            np.concatenate([NONE, *(part.exact for part in known)]),
-            np.concatenate([NONE, *(part.canonical for part in known)]),
-            np.concatenate([NONE, *(part.placed for part in known)]),
-        )
+        by_kind = zip(*(part.every for part in [cls(NONE, NONE), *known]), strict=True)
+        return cls(*map(np.concatenate, by_kind))
 
 
 def _repeat(hashes: Hashes, others: Hashes) -> NDArray[np.bool_]:

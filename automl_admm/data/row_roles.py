@@ -44,8 +44,8 @@ class Roles:
 
     `weights` have a mean of 1; None if all rows count alike. Those given are so many times `unit`.
     `clusters` numbers the groups, `times` the moments in their order. `hashes` has a number for
-    each row, of all columns with a role, `canonical` one that does not hang on their types, and
-    `placed` one that tells them apart, too.
+    each row, of all columns with a role, `canonical` one that does not hang on their types,
+    `placed` one that tells them apart, too, and `written` one by the digits of numbers.
 
     >>> Roles(weights=np.array([0.5, 1.5])).part(np.array([1])).weights
     array([1.5])
@@ -58,6 +58,7 @@ class Roles:
     unit: float = 1.0
     canonical: Hashes | None = None
     placed: Hashes | None = None
+    written: Hashes | None = None
 
     def part(self, places: Any) -> Roles:
         """Return the roles of some of the rows."""
@@ -131,8 +132,8 @@ class RoleColumns:
         columns, rows = self.known().values(), len(next(iter(self.known().values())))
         weights = None if self.weight is None else _weights(self.weight, self.place)
         # By their roles: a column from Python may have another name than that of a file.
-        canonical, placed = (
-            hash_canonically(self.known().items(), rows, narrow) if are_known else (None, None)
+        canonical, placed, written = (
+            hash_canonically(self.known().items(), rows, narrow) if are_known else (None,) * 3
         )
         return Roles(
             weights=None if weights is None else _relative(weights),
@@ -142,6 +143,7 @@ class RoleColumns:
             unit=1.0 if weights is None else _unit(weights),
             canonical=canonical,
             placed=placed,
+            written=written,
         )
 
 

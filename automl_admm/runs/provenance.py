@@ -137,11 +137,10 @@ def row_hashes_of(table: Table, narrow: Mapping[str, str] = NOTHING_KNOWN) -> Ro
 
     `narrow` are types in training by `feature_key` and `TARGET`.
     """
-    canonical, placed = hash_canonically(_columns_of(table), len(table.y), narrow)
-    roles = table.roles
-    if roles.canonical is not None and roles.placed is not None:
-        canonical, placed = canonical + roles.canonical, placed + roles.placed
-    return RowHashes(hash_table(table), canonical, placed)
+    found, roles = hash_canonically(_columns_of(table), len(table.y), narrow), table.roles
+    of_roles = (roles.canonical, roles.placed, roles.written)
+    sums = (one if more is None else one + more for one, more in zip(found, of_roles, strict=True))
+    return RowHashes(hash_table(table), *sums)
 
 
 def _columns_of(table: Table) -> list[tuple[str, Any]]:

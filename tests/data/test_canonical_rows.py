@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -146,3 +147,24 @@ def test_beside_a_number_beyond_its_type_the_others_have_the_hash_of_training(ki
     assert [*hash_canonically([("a", later)], 5)[0][:4]] != [*trained[0]]
     # Numbers that were wide in training are known as they are, of whatever digits.
     assert [*hash_canonically([("a", later)], 5, known)[0]][4] == hashes([1e40], float)[0]
+
+
+def written(column: pd.Series) -> list[int]:
+    return list(map(int, hash_canonically([("a", column)], len(column))[2]))
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32"])
+@pytest.mark.parametrize("read_as", ["float32", "float64", object])
+def test_a_number_that_a_reader_widened_has_the_digits_of_its_narrow_type(
+    kind: str, read_as: Any
+) -> None:
+    tenths = [0.1, -7.3, np.nan, 12.7]
+    narrow = pd.Series(tenths, dtype=kind).astype("float32")
+    known = written(pd.Series(tenths))
+    assert written(narrow.astype(float).astype(read_as)) == known
+    assert written(pd.Series([*narrow.astype(float), 1e40]))[:4] == known
+
+
+def test_numbers_of_no_narrow_type_and_whole_ones_stay_as_they_are() -> None:
+    wide = pd.Series([0.1 + 2**-30, 1 / 3, 2.0**27 + 16, 200.25, 0.0, -(2.0**60), 1e300])
+    assert [written(wide)] == [list(map(int, hash_canonically([("a", wide)], 7)[1]))]

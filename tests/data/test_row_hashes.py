@@ -56,3 +56,14 @@ def test_a_part_has_what_the_whole_has() -> None:
     assert (part.exact.tolist(), part.canonical.tolist()) == ([2**64 - 1, 1], [13, 11])
     assert hashes([1, 2], [1, 2], [5, 6]).part([1]).placed.tolist() == [6]
     assert not len(hashes([1, 2]).part([1]).canonical)
+
+
+def test_the_written_hash_tells_a_row_too_also_one_of_an_earlier_version() -> None:
+    known = hashes([1, 1, 1], [11, 11, 11], [21, 22, 23], [31, 32, 22])
+    rows = hashes([1, 1, 1], [11, 11, 11], [21, 24, 25], [33, 32, 23])
+    assert rows.are_in(known).tolist() == rows.repeat(known).tolist() == [True, True, False]
+    assert rows.are_in(known.first(3)).tolist() == [True, False, True]
+    assert rows.first(3).are_in(known).tolist() == [True, False, False]
+    assert [one.best.tolist() for one in rows.readings(3)] == [[21, 24, 25], [33, 32, 23]]
+    assert [one.kinds for one in rows.readings(4)] == [4]
+    assert RowHashes.together([rows, known]).best.tolist() == [33, 32, 23, 31, 32, 22]

@@ -49,8 +49,8 @@ def write_rows_aside(
         content["largest"] = prepared.largest
     write_json(folder.rows_set_aside, content)
     file, hashes = io.BytesIO(), _hashes(prepared)
-    # One after the other: earlier versions read the first alone, or the first two.
-    for kind in (hashes.exact, hashes.canonical, hashes.placed):
+    # One after the other: earlier versions read the first alone, the first two, or three.
+    for kind in (hashes.exact, hashes.canonical, hashes.placed, hashes.written):
         np.save(file, kind)
     write_atomically(folder.row_hashes, file.getvalue())
 
@@ -63,12 +63,12 @@ def _as_plain(evidence: Evidence) -> float | list[float] | None:
 
 def _hashes(prepared: Preparation) -> RowHashes:
     """Return the hashes of every row of the data, in their order."""
-    exact, canonical, placed = np.zeros((3, prepared.rows), dtype=np.uint64)
+    hashes = RowHashes(*np.zeros((4, prepared.rows), dtype=np.uint64))
     aside = np.zeros(prepared.rows, dtype=bool)
     aside[prepared.set_aside] = True
     for places, table in ((~aside, prepared.work.table), (aside, prepared.work.held_out)):
         if table is not None:
             found = row_hashes_of(table)
-            exact[places], canonical[places] = found.exact, found.canonical
-            placed[places] = found.placed
-    return RowHashes(exact, canonical, placed)
+            hashes.exact[places], hashes.canonical[places] = found.exact, found.canonical
+            hashes.placed[places], hashes.written[places] = found.placed, found.written
+    return hashes

@@ -225,14 +225,14 @@ def _read_hashes(path: Path) -> RowHashes | None:
         file = io.BytesIO(content)
         exact = _load(file)
         # Files of earlier versions end before.
-        canonical, placed = (_load(file) if file.tell() < len(content) else NONE for _ in range(2))
+        more = [_load(file) if file.tell() < len(content) else NONE for _ in range(3)]
     except FileNotFoundError:
         return None
     except (OSError, ValueError, EOFError) as problem:
         raise _unreadable(path, str(problem)) from problem
-    if any(len(more) not in (0, len(exact)) for more in (canonical, placed)):
+    if any(len(one) not in (0, len(exact)) for one in more):
         raise _unreadable(path, "its hashes are of different rows")
-    return RowHashes(exact, canonical, placed)
+    return RowHashes(exact, *more)
 
 
 def _load(file: io.BytesIO) -> Hashes:

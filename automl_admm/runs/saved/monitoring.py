@@ -296,8 +296,10 @@ class _Watched:
             "row_hashes": np.sort(hashes.exact).tolist(),
             "order_sha256": hash_of_order(hashes.first(2)),  # as earlier versions read it
             "canonical_hashes": np.sort(hashes.canonical).tolist(),
-            "placed_order_sha256": hash_of_order(hashes),
+            "placed_order_sha256": hash_of_order(hashes.first(3)),
             "placed_hashes": np.sort(hashes.placed).tolist(),
+            "written_order_sha256": hash_of_order(hashes),
+            "written_hashes": np.sort(hashes.written).tolist(),
         }
         path = self._folder() / _name(found.look)
         partial = path.with_name(f".{path.name}.{os.getpid()}")
@@ -345,7 +347,8 @@ def _looks(folder: RunFolder) -> Iterator[_Look]:
             seen = decode_evidence(json.dumps(list(content["evidence"].values())).encode())
             number, hashes = int(content["result"]["look"]), _hashes(content)
             evidence = dict(zip(names, seen, strict=True))
-            order = content.get("placed_order_sha256", content.get("order_sha256"))
+            orders = ("written_order_sha256", "placed_order_sha256", "order_sha256")
+            order = next((content[name] for name in orders if name in content), None)
             largest = content.get(LARGEST_TOTAL)
             drawn_by = None if largest is None else float(largest)
             yield _Look(number, content["model_sha256"], hashes, evidence, order, drawn_by)
@@ -356,15 +359,13 @@ def _looks(folder: RunFolder) -> Iterator[_Look]:
 def _hashes(content: Mapping[str, Any]) -> RowHashes:
     """Return the hashes of the rows of a look; those of earlier versions have fewer."""
     exact = np.array(content["row_hashes"], dtype=np.uint64)
-    canonical, placed = (
+    more = [
         np.array(content.get(name, ()), dtype=np.uint64)
-        for name in ("canonical_hashes", "placed_hashes")
-    )
-    if exact.ndim != 1 or any(
-        more.shape not in ((0,), exact.shape) for more in (canonical, placed)
-    ):
+        for name in ("canonical_hashes", "placed_hashes", "written_hashes")
+    ]
+    if exact.ndim != 1 or any(one.shape not in ((0,), exact.shape) for one in more):
         raise ValueError("its hashes are of different rows")
-    return RowHashes(exact, canonical, placed)
+    return RowHashes(exact, *more)
 
 
 def _read(path: Path) -> dict[str, Any]:

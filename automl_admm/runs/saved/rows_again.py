@@ -54,14 +54,18 @@ def are_again(
     chance of a row to equal another one, by the number of hashes that both have.
     """
     kinds = min(rows.kinds, look.kinds)
-    rows, look = rows.first(kinds), look.first(kinds)
     if not len(rows) or not len(look):
         return False
+    known = look.first(kinds)
+    return any(_are_again(one, known, order, twins[kinds]) for one in rows.readings(kinds))
+
+
+def _are_again(rows: RowHashes, look: RowHashes, order: str | None, twin: float) -> bool:
     if order == hash_of_order(rows.part(slice(len(look)))) and _of_the_order(look) <= DOUBT:
         return True
     for few, many in ((rows, look), (look, rows)):
         if few.repeat(many).all():
-            chance = twins[kinds] ** len(few)
+            chance = twin ** len(few)
             return min(chance, _of_the_set(many) if len(few) == len(many) else 1.0) <= DOUBT
     return False
 

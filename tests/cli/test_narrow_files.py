@@ -1,0 +1,143 @@
+"""Rows of a run are known where another file has their numbers in a narrower or a wider type."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm import AutoMLRegressor
+from automl_admm.cli.main import main
+
+DRAWN = np.random.default_rng(0)
+X = pd.DataFrame(DRAWN.normal(size=(400, 3)), columns=list("abc"))
+ROWS = X.assign(y=(3 * X["a"] + 10).round().astype(int))
+LIMITS = {"constraints": ["errors_above_5 <= 30 %"], "certify": 0.9}
+ASKED = ("--max-evaluations", "1", "--grammar", "tiny", "--executor", "inline", "--quiet")
+ROLES = ("feature", "group", "weight", "time", "sensitive")
+
+
+def with_more(*kinds: str) -> pd.DataFrame:
+    """Return rows with one column more, of tenths, in the types that it had one after another."""
+    more = pd.Series(np.arange(len(ROWS)) % 50 + 0.1)
+    for kind in kinds:
+        more = more.astype(kind)
+    return ROWS.assign(more=more)
+
+
+def written(rows: pd.DataFrame, path: Path) -> Path:
+    if path.suffix == ".csv":
+        rows.to_csv(path, index=False)
+    else:
+        rows.to_parquet(path)
+    return path
+
+
+def told(capsys: Any, *words: object) -> tuple[int, str]:
+    with pytest.raises(SystemExit) as ended:
+        main([str(word) for word in words])
+    said = capsys.readouterr()
+    return int(ended.value.code or 0), said.out + said.err
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Certified runs on numbers of 64 bits, one for each role of their column."""
+    folder = tmp_path_factory.mktemp("runs")
+    file = written(with_more("float64"), folder / "rows.parquet")
+    for role in ROLES:
+        words = ("fit", file, "--target", "y", "--task", "regression", *ASKED)
+        limit = ("--constraint", *LIMITS["constraints"], "--certify", "0.9")
+        as_role = () if role == "feature" else (f"--{role}", "more")
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in (*words, *limit, *as_role, "--out", folder / role)])
+        assert ended.value.code == 0
+    return folder
+
+
+def fit(folder: Path, frame: pd.DataFrame, **columns: Any) -> Path:
+    """Make a certified run on a frame; columns with a role may have the name of a feature."""
+    search = AutoMLRegressor(
+        "tiny", max_evaluations=1, executor="inline", work_dir=folder, random_state=0, **LIMITS
+    )
+    search.fit(frame.drop(columns="y"), frame["y"], **columns)
+    return folder
+
+
+def as_of_an_earlier_version(run: Path) -> None:
+    """Leave out the hashes that go by the digits of numbers."""
+    path = run / "row-hashes.npy"
+    content, kept = io.BytesIO(path.read_bytes()), io.BytesIO()
+    for _ in range(3):
+        np.save(kept, np.load(content))
+    path.write_bytes(kept.getvalue())
+
+
+def check_known(capsys: Any, run: Path, later: Path) -> None:
+    code, said = told(capsys, "verify", run, later, "--fresh")
+    assert code == 3, said
+    assert "400 of the 400 rows" in said
+    code, said = told(capsys, "evaluate", run, later, "--json")
+    assert code == 0, said
+    learned = json.loads((run / "run.json").read_text())["data"]["rows"]
+    assert json.loads(said)["learned_rows"] == learned
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32"])
+@pytest.mark.parametrize("role", ROLES)
+def test_rows_are_known_in_a_narrower_type(
+    runs: Path, tmp_path: Path, role: str, kind: str, capsys: Any
+) -> None:
+    check_known(capsys, runs / role, written(with_more(kind), tmp_path / "later.parquet"))
+
+
+@pytest.mark.parametrize("is_earlier", [False, True])
+def test_rows_are_known_in_a_narrower_type_by_a_run_of_an_earlier_version(
+    tmp_path: Path, is_earlier: bool, capsys: Any
+) -> None:
+    run = fit(tmp_path / "run", with_more("float64"), time=with_more("float64")["more"])
+    if is_earlier:
+        as_of_an_earlier_version(run)
+    check_known(capsys, run, written(with_more("float32"), tmp_path / "later.parquet"))
+
+
+@pytest.mark.parametrize("own", [("float64",), ("float32", "float64"), ("float32",)])
+@pytest.mark.parametrize("of_time", [("float64",), ("float32", "float64"), ("float32",)])
+def test_two_columns_are_known_whatever_type_each_had(
+    tmp_path: Path, own: tuple[str, ...], of_time: tuple[str, ...], capsys: Any
+) -> None:
+    run = fit(tmp_path / "run", with_more(*own), time=with_more(*of_time)["more"].rename("when"))
+    for later in (("float64",), ("float32", "float64"), ("float32",)):
+        rows = with_more(*later).assign(when=with_more(*later)["more"])
+        check_known(capsys, run, written(rows, tmp_path / "later.parquet"))
+
+
+def test_a_look_knows_its_rows_in_another_type(runs: Path, tmp_path: Path, capsys: Any) -> None:
+    later = with_more("float32").assign(a=ROWS["a"] + 0.001)
+    first = written(later, tmp_path / "first.parquet")
+    assert told(capsys, "monitor", runs / "feature", first)[0] == 0
+    again = later.assign(more=with_more("float64")["more"]).sample(frac=1.0, random_state=0)
+    code, said = told(capsys, "monitor", runs / "feature", written(again, tmp_path / "b.parquet"))
+    assert code == 3
+    assert "has the rows of look 1 again" in said
+
+
+def test_a_look_of_an_earlier_version_knows_its_rows_in_a_narrower_type(
+    tmp_path: Path, capsys: Any
+) -> None:
+    run = fit(tmp_path / "run", with_more("float64"))
+    later = with_more("float64").assign(a=ROWS["a"] + 0.001)
+    assert told(capsys, "monitor", run, written(later, tmp_path / "a.parquet"))[0] == 0
+    look = run / "monitoring" / "look-0001.json"
+    content = json.loads(look.read_text())
+    kept = {name: one for name, one in content.items() if not name.startswith("written")}
+    look.write_text(json.dumps(kept))
+    again = later.assign(more=with_more("float32")["more"])
+    code, said = told(capsys, "monitor", run, written(again, tmp_path / "b.parquet"))
+    assert code == 3
+    assert "has the rows of look 1 again" in said
