@@ -27,6 +27,7 @@ from automl_admm.data.table_schema import MISSING_TEXTS
 NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?", re.ASCII)
 WIDE = np.dtype(float).itemsize
+WIDE_TYPE = str(np.dtype(float))
 MOST_DIGITS = 9  # of a number in four bytes
 TRUTHS = {"true": 1.0, "false": 0.0}
 NOTHING_KNOWN: Mapping[str, str] = MappingProxyType({})
@@ -45,7 +46,8 @@ def hash_canonically(
     0.1, whichever types it went through; earlier versions had none.
     Truth values are the numbers 1 and 0, moments are in UTC, and a text counts without blanks
     around it: as a number, a truth value or a moment if a reader may take it for one. A missing
-    cell adds nothing. `narrow` has the types of columns in training, of less than eight bytes.
+    cell adds nothing. `narrow` has the types of columns in training, of less than eight bytes, or
+    `float64` where a reader made narrow ones of them.
     """
     import pandas as pd
 
@@ -102,10 +104,11 @@ def _by_digits(wide: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     narrow: NDArray[Any]
     with np.errstate(over="ignore", under="ignore"):
-        narrow, half = wide.astype(np.float32), wide.astype(np.float16)
-    are_narrow = np.isfinite(wide) & (narrow == wide) & (np.trunc(wide) != wide)
-    if not are_narrow.any():
-        return wide
+        narrow = wide.astype(np.float32)
+        are_narrow = np.isfinite(wide) & (narrow == wide) & (np.trunc(wide) != wide)
+        if not are_narrow.any():
+            return wide
+        half = wide.astype(np.float16)
     in_range = np.abs(wide) <= np.finfo(np.float16).max
     if (half == wide)[in_range].all():
         are_narrow, narrow = are_narrow & in_range, half
@@ -120,10 +123,10 @@ def _as_written(values: Any, narrow: str | None) -> NDArray[np.float64]:
     One number beyond a `narrow` type has made its column wide: others are as this type has them.
     """
     size = getattr(values.dtype, "itemsize", WIDE)  # sparse ones do not say it
-    if values.dtype.kind == "f" and size < WIDE:
+    if values.dtype.kind == "f" and size < WIDE and narrow != WIDE_TYPE:
         return _of_fewest_digits(values.to_numpy(dtype=f"f{size}", na_value=np.nan))
     wide = np.asarray(values.to_numpy(dtype=float, na_value=np.nan))
-    if narrow is None:
+    if narrow in (None, WIDE_TYPE):
         return wide
     with np.errstate(over="ignore"):
         held = wide.astype(narrow)

@@ -106,6 +106,21 @@ def test_rows_are_known_in_a_narrower_type_by_a_run_of_an_earlier_version(
     check_known(capsys, run, written(with_more("float32"), tmp_path / "later.parquet"))
 
 
+@pytest.mark.parametrize("role", ["sample_weight", "time"])
+def test_a_feature_made_wide_is_known_beside_a_narrow_column_of_its_name(
+    tmp_path: Path, role: str, capsys: Any
+) -> None:
+    """Also by a run of an earlier version, whose hashes go by the types of training."""
+    narrow, wide = with_more("float32"), with_more("float32", "float64")
+    run = fit(tmp_path / "run", wide, **{role: narrow["more"]})
+    files = {"narrow.parquet": narrow, "wide.parquet": wide, "rows.csv": narrow}
+    for name, rows in files.items():
+        check_known(capsys, run, written(rows, tmp_path / name))
+    as_of_an_earlier_version(run)
+    check_known(capsys, run, tmp_path / "narrow.parquet")
+    check_known(capsys, run, tmp_path / "wide.parquet")
+
+
 @pytest.mark.parametrize("own", [("float64",), ("float32", "float64"), ("float32",)])
 @pytest.mark.parametrize("of_time", [("float64",), ("float32", "float64"), ("float32",)])
 def test_two_columns_are_known_whatever_type_each_had(

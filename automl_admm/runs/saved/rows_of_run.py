@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from automl_admm.constraints.dry_run import columns_of
 from automl_admm.core.errors import DataError, StoreError
+from automl_admm.data.canonical_rows import WIDE_TYPE
 from automl_admm.data.columns import check_columns, quantities_of, refuse_in_target
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.ingest.answers import PLAIN, read_answer, read_sensitive, read_target
@@ -90,11 +91,26 @@ class RunRows:
 
     def row_hashes(self, table: Table) -> RowHashes:
         """Return the hashes of the rows of a `table`, by which those of the run are known."""
-        numbers = [one for one in self._described if one.holds == "number"]
-        types = {feature_key(one.name): one.dtype for one in numbers if one.dtype in NARROW}
-        types[TARGET] = str(self.content["data"].get(TARGET_TYPE))
-        narrow = {key: NARROW[kind] for key, kind in types.items() if kind in NARROW}
+        narrow, target = self._narrow_types(table.names), self.content["data"].get(TARGET_TYPE)
+        if target in NARROW:
+            narrow[TARGET] = NARROW[target]
         return row_hashes_of(table, narrow)
+
+    def _narrow_types(self, used: Iterable[str]) -> dict[str, str]:
+        """Return the types of narrow columns in training, also of wide features made narrow.
+
+        From Python a feature may have the name of a later column, and another type. A file has one
+        column of that name, read in the type of the last.
+        """
+        kinds = [(one.name, one.dtype) for one in self._described if one.holds == "number"]
+        read = {feature_key(name): kind for name, kind in kinds}
+        first = {feature_key(name): kind for name, kind in reversed(kinds)}
+        own = read | {key: first[key] for key in map(feature_key, used) if key in first}
+        return {
+            key: NARROW.get(kind, WIDE_TYPE)
+            for key, kind in own.items()
+            if kind in NARROW or kind != read[key]
+        }
 
     def _roles_of(self, frame: Any) -> Roles:
         # From Python a feature may have the name of a role, and another type: roles come last.
