@@ -1,14 +1,17 @@
 """The number of input columns read by a fitted pipeline: other columns need not be collected.
 
-A column counts if anything made of it arrives at the last step. Selectors drop columns, scalers and
-encoders keep them apart; any other step is assumed to mix all its inputs. So the count is never too
-small. It does not tell if the model makes use of its inputs.
+A column counts if anything made of it arrives at the last step. Selectors drop columns, known
+scalers and encoders keep them apart; any other step, such as one of a plugin, is assumed to mix all
+its inputs. So the count is never too small. It does not tell if the model makes use of its inputs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from numbers import Integral
 from typing import Any
+
+import numpy as np
 
 from automl_admm.core.evidence import Fact
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
@@ -86,21 +89,36 @@ def _through(step: Any, sources: Sources) -> Sources:
 
 
 def _routed(step: Any, sources: Sources) -> Sources:
+    # The step sees other features than expected, so assume that it mixes them.
+    if step.n_features_in_ != len(sources):
+        return [_all(sources)]
     names = list(getattr(step, "feature_names_in_", ()))
     found: Sources = []
     for _, inner, chosen in step.transformers_:
-        # A step that takes one column as a list of texts is given its name or place alone.
-        listed = [chosen] if isinstance(chosen, str | int) else chosen
-        # Columns chosen by a function or a slice cannot be told apart here: count all.
-        if not isinstance(listed, Sequence):
+        places = _chosen(chosen, names, len(sources))
+        if places is None:
             return [_all(sources)]
-        places = [names.index(c) if isinstance(c, str) else int(c) for c in listed]
         found += _through(inner, [sources[place] for place in places])
     return found
 
 
+def _chosen(chosen: Any, names: Sequence[str], count: int) -> list[int] | None:
+    """Return the places of chosen columns; None where they cannot be told, as of a slice."""
+    # A step that takes one column as a list of texts is given its name or place alone.
+    listed: Any = [chosen] if isinstance(chosen, str | Integral) else chosen
+    if not isinstance(listed, Sequence):
+        return None
+    if all(isinstance(one, str) and one in names for one in listed):
+        return [names.index(one) for one in listed]
+    # A truth value is a whole number to Python: True is no place 1.
+    if all(isinstance(one, bool | np.bool_) for one in listed):
+        return list(map(int, np.flatnonzero(listed))) if len(listed) == count else None
+    is_whole = all(isinstance(one, Integral) and not isinstance(one, bool) for one in listed)
+    return list(map(int, listed)) if is_whole else None
+
+
 def _of_one(step: Any, sources: Sources) -> Sources:
-    if hasattr(step, "get_support"):
+    if _selects(step):
         kept = step.get_support()
         # The step sees other features than expected, so assume that it mixes them.
         if len(kept) != len(sources):
@@ -112,34 +130,56 @@ def _of_one(step: Any, sources: Sources) -> Sources:
     return [source for source, width in zip(sources, widths, strict=True) for _ in range(width)]
 
 
+def _selects(step: Any) -> bool:
+    """Return True for a selector; one with another `transform` may do more than drop columns."""
+    from sklearn.feature_selection import SelectorMixin
+
+    return getattr(type(step), "transform", None) is SelectorMixin.transform
+
+
 def _widths(step: Any, count: int) -> list[int] | None:
     """Return the number of outputs for each input of a step; None if it mixes them."""
-    from sklearn.base import OneToOneFeatureMixin
-    from sklearn.impute import SimpleImputer
-    from sklearn.preprocessing import (
-        FunctionTransformer,
-        Normalizer,
-        OneHotEncoder,
-        TargetEncoder,
-    )
+    from sklearn.preprocessing import OneHotEncoder, TargetEncoder
 
     if getattr(step, "n_features_in_", None) != count:
         return None
-    if isinstance(step, OneHotEncoder) and step.drop is None:
+    if type(step) is OneHotEncoder and step.drop is None:
         rare = step.infrequent_categories_ if _groups_rare(step) else [None] * count
         return [
             len(known) - (0 if few is None else len(few) - 1)
             for known, few in zip(step.categories_, rare, strict=True)
         ]
-    if isinstance(step, TargetEncoder):
+    if type(step) is TargetEncoder:
         return [1 if step.target_type_ != "multiclass" else len(step.classes_)] * count
-    # Without `keep_empty_features` the imputer drops columns, and indicators add some.
-    is_whole = isinstance(step, SimpleImputer) and step.keep_empty_features
-    # A column transformer passes columns on in one without a function.
-    passes_on = isinstance(step, FunctionTransformer) and step.func is None
-    # Normalizer is one-to-one by name, but divides each value by the norm of its row.
-    apart = isinstance(step, OneToOneFeatureMixin) and not isinstance(step, Normalizer)
-    return [1] * count if apart or passes_on or (is_whole and step.indicator_ is None) else None
+    return [1] * count if _keeps_apart(step) else None
+
+
+def _keeps_apart(step: Any) -> bool:
+    """Return True for a step with one output for each input, made of nothing else.
+
+    By its very class: scikit-learn's mark of such steps tells of names alone, and another's class
+    or subclass may mix the values of a row under it.
+    """
+    from sklearn import preprocessing as ready
+    from sklearn.feature_extraction.text import TfidfTransformer
+    from sklearn.impute import SimpleImputer
+
+    from automl_admm.pipelines.level_shares import LevelShares
+
+    kind = type(step)
+    if kind is SimpleImputer:
+        # Without `keep_empty_features` the imputer drops columns, and indicators add some.
+        return bool(step.keep_empty_features) and step.indicator_ is None
+    if kind is ready.FunctionTransformer:
+        # A column transformer passes columns on in one without a function.
+        return step.func is None
+    if kind is TfidfTransformer:
+        return step.norm is None  # else it divides each value by the norm of its row
+    return kind in (
+        *(ready.Binarizer, ready.MaxAbsScaler, ready.MinMaxScaler, ready.OrdinalEncoder),
+        *(ready.PowerTransformer, ready.QuantileTransformer, ready.RobustScaler),
+        *(ready.StandardScaler, LevelShares),
+    )
 
 
 def _groups_rare(encoder: Any) -> bool:

@@ -9,13 +9,20 @@ import pandas as pd
 import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline
-from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    StandardScaler,
+)
 
 from automl_admm.builtin.constraints import resources
 from automl_admm.builtin.constraints.columns_used import columns
@@ -58,6 +65,25 @@ def best(count: int) -> SelectKBest:
     return SelectKBest(f_classif, k=count)
 
 
+class RowScaler(StandardScaler):  # type: ignore[misc]
+    """A scaler with scikit-learn's mark of one output for each input, each made of all inputs."""
+
+    def transform(self, X: Any, copy: bool | None = None) -> Any:
+        return np.asarray(X) / np.abs(X).sum(axis=1, keepdims=True)
+
+
+class RowSelector(SelectKBest):  # type: ignore[misc]
+    """A selector that divides by the sum of the row before it drops columns."""
+
+    def transform(self, X: Any) -> Any:
+        return super().transform(np.asarray(X) / np.abs(X).sum(axis=1, keepdims=True))
+
+
+def routed(*routes: tuple[Any, Any]) -> ColumnTransformer:
+    named = [(str(place), step, chosen) for place, (step, chosen) in enumerate(routes)]
+    return ColumnTransformer(named, sparse_threshold=0)
+
+
 @pytest.mark.parametrize(
     ("steps", "count"),
     [
@@ -69,6 +95,16 @@ def best(count: int) -> SelectKBest:
         ([PCA(2)], 5),
         ([Normalizer(), best(1)], 5),
         ([PCA(2), best(1)], 5),
+        ([RowScaler(), best(1)], 5),
+        ([RowSelector(f_classif, k=1)], 5),
+        ([MinMaxScaler(), TfidfTransformer(), best(1)], 5),
+        ([MinMaxScaler(), TfidfTransformer(norm=None), best(1)], 1),
+        ([FunctionTransformer(), best(1)], 1),
+        ([routed(("passthrough", [False] * 4 + [True] * 3))], 1),
+        ([routed(("passthrough", [np.bool_(place > 3) for place in range(7)]))], 1),
+        ([routed(("passthrough", [4, 5]), ("passthrough", [-1, np.int64(2)]))], 2),
+        ([routed(("passthrough", slice(4, 7)))], 5),
+        ([PCA(2), routed(("passthrough", [1]))], 5),
         ([FeatureUnion([("one", best(1)), ("two", Pipeline([("s", best(1))]))])], 1),
         ([FeatureUnion([("one", best(1)), ("all", "passthrough")])], 5),
         ([FeatureUnion([("one", best(1)), ("none", "drop")])], 1),
