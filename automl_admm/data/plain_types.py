@@ -84,6 +84,7 @@ def plain_column(column: Any) -> Any:
     """Return a column of numpy's types, with NaN for missing values."""
     import pandas as pd
 
+    column = with_seen_gaps(column)
     if isinstance(column.dtype, pd.ArrowDtype):
         return _of_arrow(column)
     if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
@@ -93,6 +94,34 @@ def plain_column(column: Any) -> Any:
     if _may_hold_na(column.dtype) and column.isna().any():
         return _with_nan(column)
     return column
+
+
+def with_seen_gaps(column: Any) -> Any:
+    """Return a column whose missing numbers pandas tells, as floats of numpy.
+
+    Of its own floats and Arrow's only NA is missing to it: a NaN among them, as after 0 / 0, passes
+    for a number.
+    """
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        unseen = _unseen_gaps(column.cat.categories)
+        return (
+            column.cat.remove_categories(column.cat.categories[unseen]) if any(unseen) else column
+        )
+    if not _unseen_gaps(column).any():
+        return column
+    values = column.to_numpy(dtype=column.dtype.numpy_dtype, na_value=np.nan)
+    return pd.Series(values, index=column.index, name=column.name)
+
+
+def _unseen_gaps(values: Any) -> Any:
+    """Return a mask of NaN that pandas takes for a number."""
+    from pandas.api import types
+
+    if isinstance(values.dtype, np.dtype) or not types.is_float_dtype(values.dtype):
+        return np.zeros(len(values), dtype=bool)
+    return np.isnan(values.to_numpy(dtype=float, na_value=np.nan)) & ~np.asarray(values.isna())
 
 
 def _with_plain_categories(column: Any) -> Any:

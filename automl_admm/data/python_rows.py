@@ -21,6 +21,7 @@ from automl_admm.data.plain_types import (
     is_rounded,
     plain_missing,
     with_columns,
+    with_seen_gaps,
 )
 from automl_admm.data.python_tables import as_table, refuse_nested
 from automl_admm.data.table_schema import Schema, content_of, schema_of
@@ -234,6 +235,7 @@ def plain_target(y: Any, hint: str = KEEP_KNOWN) -> Any:
         raise _half_of_a_character(problem) from problem
     except OverflowError:  # before pandas 3, which makes no float of a number with 400 digits
         column = pd.Series(values, dtype=object)
+    column = with_seen_gaps(column)
     refuse_in_target(column.isna(), "the target is missing", hint=hint)
     is_plain = isinstance(column.dtype, np.dtype) and column.dtype != object
     return y if is_plain else _of_one_type(column)

@@ -24,6 +24,7 @@ from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.distinct_values import find_distinct
 from automl_admm.data.exact_arrays import exact_array
 from automl_admm.data.fingerprints import Hashes, hash_rows
+from automl_admm.data.plain_types import with_seen_gaps
 from automl_admm.data.row_portions import take_rows
 from automl_admm.data.table_schema import content_of
 
@@ -268,7 +269,7 @@ def _unit(weights: Array) -> float:
 
 
 def _clusters(column: Any, place: Place | None) -> Rows:
-
+    column = with_seen_gaps(column)
     _refuse(
         column.isna().to_numpy(),
         f"the group in '{column.name}' is missing",
@@ -289,7 +290,7 @@ def _moments(column: Any, place: Place | None) -> Rows:
     """Number the moments in their order; equal ones are one moment."""
     import pandas as pd
 
-    name = column.name
+    name, column = column.name, with_seen_gaps(column)
     _refuse(column.isna().to_numpy(), f"the time in '{name}' is missing", place)
     content = content_of(column)
     if content == "number":

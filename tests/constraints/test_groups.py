@@ -60,6 +60,14 @@ def test_short_floats_have_their_own_digits(kind: str) -> None:
     assert list(names) == ["0.1", "48.137154"]
 
 
+def test_nan_that_is_no_na_is_missing() -> None:
+    values = pd.arrays.FloatingArray(np.array([0.1, np.nan], dtype="f4"), np.zeros(2, dtype=bool))
+    frame = pd.DataFrame({"share": values})
+    assert list(Grouping((GroupColumn("share"),))(frame)) == ["0.1", "share missing"]
+    cut = Grouping((GroupColumn("share", (0.5,)),))
+    assert list(cut(frame)) == ["share < 0.5", "share missing"]
+
+
 TEXTS = st.sampled_from(["x", "x, y", "y, z", "z", '"x, y"', "a missing", '"a missing"', None])
 
 

@@ -32,6 +32,21 @@ def test_all_markers_of_what_is_missing_become_nan():
     assert frame["text"].tolist()[1] is pd.NA
 
 
+def with_nan_unmasked():
+    """Return floats of pandas with a NaN that is no NA, and a real NA."""
+    values, mask = np.array([np.nan, 1.0, 2.0]), np.array([False, False, True])
+    return pd.Series(pd.arrays.FloatingArray(values, mask), name="ratio")
+
+
+def test_nan_that_is_no_na_becomes_what_is_missing():
+    column = with_nan_unmasked()
+    assert column.isna().tolist() == [False, False, True]
+    for given in (column, column.astype("Float32"), column.astype("category")):
+        plain = plain_missing(given.to_frame())["ratio"]
+        assert plain.isna().tolist() == [True, False, True]
+        assert plain.iloc[1] == 1.0
+
+
 def test_a_frame_without_gaps_is_left_alone():
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
     assert plain_missing(frame).equals(frame)

@@ -169,6 +169,10 @@ def test_a_target_is_of_one_type(y, expected):
         (["a", None, "b"], "missing in 1 of 3 rows.*pandas.isna"),
         (pd.Series(["a", pd.NA], dtype="string"), "missing in 1 of 2"),
         ([1.0, np.nan], "missing in 1 of 2"),
+        (
+            pd.Series(pd.arrays.FloatingArray(np.array([1.0, np.nan]), np.zeros(2, dtype=bool))),
+            "missing in 1 of 2",
+        ),
         (np.array([1, "a"], dtype=object), r"the target holds int, str\."),
     ],
 )

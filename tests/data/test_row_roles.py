@@ -4,6 +4,7 @@ import datetime as dt
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from automl_admm.core.errors import DataError
@@ -89,6 +90,32 @@ def test_groups_are_numbered_and_moments_ordered():
 def test_whole_numbers_beyond_floating_point_keep_their_order():
     first = 2**62
     assert list(roles_of(time=[first + 1, first, first + 2, first]).times) == [1, 0, 2, 0]
+
+
+def masked_floats(values):
+    """Return floats of pandas in which NaN is no NA, as after 0 / 0 in pandas 2."""
+    return pd.Series(pd.arrays.FloatingArray(np.array(values), np.zeros(len(values), dtype=bool)))
+
+
+def arrow_floats(values):
+    return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(values, from_pandas=False)))
+
+
+@pytest.mark.parametrize("role", ["weight", "group", "time"])
+@pytest.mark.parametrize("made", [masked_floats, arrow_floats])
+def test_nan_is_missing_in_all_kinds_of_floats(made, role):
+    with pytest.raises(DataError, match="is missing in 2 of 4 rows, first in row 1"):
+        roles_of(**{role: made([1.0, np.nan, np.nan, 3.0])})
+    found = roles_of(**{role: made([1.0, 2.0, 1.0, 3.0])})
+    plain = roles_of(**{role: [1.0, 2.0, 1.0, 3.0]})
+    for one in ("weights", "clusters", "times", "hashes"):
+        np.testing.assert_array_equal(getattr(found, one), getattr(plain, one))
+
+
+@pytest.mark.parametrize("made", [masked_floats, arrow_floats])
+def test_nan_is_missing_among_categories_of_numbers(made):
+    with pytest.raises(DataError, match="is missing in 2 of 4 rows, first in row 1"):
+        roles_of(group=made([1.0, np.nan, np.nan, 3.0]).astype("category"))
 
 
 @pytest.mark.parametrize(
