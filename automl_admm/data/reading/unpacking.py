@@ -78,13 +78,22 @@ def _open_xz(source: BinaryIO, title: str) -> Any:
     return open_xz(source)
 
 
-def _open_zstd(source: BinaryIO, title: str) -> Any:
+@contextmanager
+def _open_zstd(source: BinaryIO, title: str) -> Iterator[Any]:
+    module = _zstd_module(title)
+    try:
+        with module.open(source, "rb") as content:
+            yield content
+    except module.ZstdError as problem:  # a class of its own, which may not be installed
+        raise OSError(str(problem)) from problem
+
+
+def _zstd_module(title: str) -> Any:
     for name in ZSTD_MODULES:
         try:
-            module: Any = import_module(name)
+            return import_module(name)
         except ImportError:
             continue
-        return module.open(source, "rb")
     raise DataError(
         f"{title} is compressed by zstd, which this Python cannot unpack by itself.",
         hint="pip install 'automl-admm[zstd]'",

@@ -170,9 +170,13 @@ def test_zstd_is_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "t.csv.zst"
     path.write_bytes(zstd.compress(TEXT.encode()))
     assert read_table(path)["name"].tolist() == ["Müller", "Übel"]
-    path.write_bytes(path.read_bytes()[:-4])
-    with pytest.raises(DataError, match="cut off or damaged"):
-        read_table(path)
+    whole = path.read_bytes()
+    inside = bytearray(whole)
+    inside[4] ^= 8  # a reserved bit
+    for damaged in (whole[:-4], bytes(inside), whole + b"more", whole + bytes(4)):
+        path.write_bytes(damaged)
+        with pytest.raises(DataError, match="cut off or damaged"):
+            read_table(path)
 
 
 def test_what_becomes_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
