@@ -26,7 +26,7 @@ PACKINGS: Mapping[bytes, str] = MappingProxyType(
         b"PK\x05\x06": "zip",  # one without members
     }
 )
-BZIP_BLOCK = b"1AY&SY"
+BZIP_STARTS = (b"1AY&SY", b"\x17rE8P\x90")  # of a block, and of the end where there is none
 PACKED_SUFFIXES = frozenset({".gz", ".bz2", ".xz", ".zst", ".zip"})
 # What systems add to archives.
 CLUTTER = ("__MACOSX/", ".DS_Store")
@@ -39,7 +39,7 @@ def packing_of(start: bytes) -> str | None:
     """Return the name of the compression of a file that begins like this; None if it has none."""
     for signature, name in PACKINGS.items():
         if start.startswith(signature):
-            is_text = name == "bzip2" and start[4:10] != BZIP_BLOCK
+            is_text = name == "bzip2" and not start.startswith(BZIP_STARTS, 4)
             return None if is_text else name
     return None
 

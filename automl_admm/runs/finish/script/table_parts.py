@@ -123,7 +123,7 @@ def unpacked(content: bytes) -> bytes:
     if content.startswith(b"BZh"):
         return unpacked_streams(content, bz2.BZ2Decompressor, 1)
     if content.startswith(b"\xfd7zXZ"):
-        return unpacked_streams(content, lzma.LZMADecompressor, 4)
+        return unpacked_streams(content, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4)
     return content
 
 

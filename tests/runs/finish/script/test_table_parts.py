@@ -238,3 +238,17 @@ def test_all_streams_of_a_packed_file_are_read_or_it_is_refused(
         path.write_bytes(first + behind)
         with pytest.raises(DataError, match="cannot be read"):
             read(path)
+
+
+def test_a_stream_of_lzma_behind_one_of_xz_is_refused_as_by_predict(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv.xz"
+    path.write_bytes(lzma.compress(b"n\n1\n") + lzma.compress(b"2\n", lzma.FORMAT_ALONE))
+    for reads in (read, read_as_predict):
+        with pytest.raises(DataError):
+            reads(path)
+
+
+def test_an_empty_stream_of_bzip2_may_come_first(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv.bz2"
+    path.write_bytes(bz2.compress(b"") + bz2.compress(FRAME.to_csv(index=False).encode()))
+    assert read(path)["n"].tolist() == read_as_predict(path)["n"].tolist() == [1, 2, 3]
