@@ -12,24 +12,33 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 BLOCK = 1 << 16
+# How streams begin.
+BZIP2, XZ = b"BZh", b"\xfd7zXZ\x00"
 
 
 def open_bzip2(source: BinaryIO) -> io.BufferedReader:
     """Open streams of bzip2; zeros may follow, as behind gzip."""
-    return io.BufferedReader(_Streams(source, bz2.BZ2Decompressor, 1))
+    return io.BufferedReader(_Streams(source, bz2.BZ2Decompressor, BZIP2, 1))
 
 
 def open_xz(source: BinaryIO) -> io.BufferedReader:
     """Open streams of xz; zeros may follow each, a multiple of four."""
-    return io.BufferedReader(_Streams(source, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4))
+    return io.BufferedReader(_Streams(source, _begin_xz, XZ, 4))
+
+
+def _begin_xz() -> lzma.LZMADecompressor:
+    return lzma.LZMADecompressor(lzma.FORMAT_XZ)
 
 
 class _Streams(io.RawIOBase):
-    """The content of streams, each unpacked by an object that `begin` makes."""
+    """The content of streams with one `start`, each unpacked by an object that `begin` makes."""
 
-    def __init__(self, source: BinaryIO, begin: Callable[[], Any], padded_to: int) -> None:
+    def __init__(
+        self, source: BinaryIO, begin: Callable[[], Any], start: bytes, padded_to: int
+    ) -> None:
         self._source = source
         self._begin = begin
+        self._start = start
         self._padded_to = padded_to
         self._stream = begin()
         self._packed = b""
@@ -61,8 +70,15 @@ class _Streams(io.RawIOBase):
             self._packed = self._behind_zeros(self._stream.unused_data)
             self._is_over = not self._packed
             if self._packed:
+                self._check_start()
                 self._stream = self._begin()
         return not self._is_over
+
+    def _check_start(self) -> None:
+        """Raise for what is no stream: a decompressor waits for more of it."""
+        seen = self._packed[: len(self._start)]
+        if not self._start.startswith(seen):
+            raise EOFError("something follows its last stream")
 
     def _behind_zeros(self, packed: bytes) -> bytes:
         zeros = 0

@@ -121,16 +121,19 @@ def unpacked(content: bytes) -> bytes:
     if content.startswith(b"\x1f\x8b"):
         return gzip.decompress(content)
     if content.startswith(b"BZh"):
-        return unpacked_streams(content, bz2.BZ2Decompressor, 1)
+        return unpacked_streams(content, bz2.BZ2Decompressor, b"BZh", 1)
     if content.startswith(b"\xfd7zXZ"):
-        return unpacked_streams(content, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4)
+        start = b"\xfd7zXZ\x00"
+        return unpacked_streams(content, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), start, 4)
     return content
 
 
-def unpacked_streams(content: bytes, begin: Any, padded_to: int) -> bytes:
+def unpacked_streams(content: bytes, begin: Any, start: bytes, padded_to: int) -> bytes:
     """Return the content of all streams; Python's own functions drop what begins like none."""
     parts = []
     while content:
+        if not start.startswith(content[: len(start)]):
+            raise EOFError("something follows its last stream")
         stream = begin()
         parts.append(stream.decompress(content))
         if not stream.eof:

@@ -240,6 +240,19 @@ def test_all_streams_of_a_packed_file_are_read_or_it_is_refused(
             read(path)
 
 
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress])
+def test_what_follows_the_last_stream_is_told(
+    pack: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    """A newline behind a whole stream of xz was said to be a stream that is cut off."""
+    path, whole = tmp_path / "a.csv.packed", pack(FRAME.to_csv(index=False).encode())
+    for behind, said in ((b"\n", "something follows its last stream"), (whole[:2], "ends within")):
+        path.write_bytes(whole + behind)
+        for reads in (read, read_as_predict):
+            with pytest.raises(DataError, match=said):
+                reads(path)
+
+
 def test_a_stream_of_lzma_behind_one_of_xz_is_refused_as_by_predict(tmp_path: Path) -> None:
     path = tmp_path / "a.csv.xz"
     path.write_bytes(lzma.compress(b"n\n1\n") + lzma.compress(b"2\n", lzma.FORMAT_ALONE))
