@@ -15,6 +15,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+# A name has at most so many bytes; that beside the target adds a point, digits and an ending.
+LONGEST_NAME = 255
+DIGITS = 8
+ENDING = ".partial"
+LONGEST_STEM = LONGEST_NAME - len(f"..{ENDING}") - DIGITS
+
 
 @contextmanager
 def open_whole(target: Path) -> Iterator[BinaryIO]:
@@ -22,12 +28,18 @@ def open_whole(target: Path) -> Iterator[BinaryIO]:
 
     Nothing is left of it if anything fails, an interrupt included.
     """
+    with suppress(FileNotFoundError):
+        target.lstat()  # raises for a name that is too long, which that beside it is not
     _remove_abandoned(target)
     while True:
-        partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
+        partial = target.with_name(f".{_stem(target)}.{secrets.token_hex(DIGITS // 2)}{ENDING}")
         try:
             # Exclusively: what somebody may have put there, such as a link, is not written through.
-            with partial.open("xb") as file:
+            file = partial.open("xb")
+        except FileExistsError:  # it is another's
+            continue
+        try:
+            with file:
                 if not _hold(file):
                     continue
                 yield file
@@ -43,6 +55,14 @@ def open_whole(target: Path) -> Iterator[BinaryIO]:
             return
 
 
+def _stem(target: Path) -> str:
+    """Return the name of a file, or so much of a long one that there is room for the rest."""
+    stem = target.name
+    while len(os.fsencode(stem)) > LONGEST_STEM:
+        stem = stem[:-1]
+    return stem
+
+
 def sync_folder(path: Path) -> None:
     """Put the names in a folder on the disk: a new name is lost in a power cut otherwise."""
     descriptor = os.open(path, os.O_RDONLY)
@@ -54,7 +74,8 @@ def sync_folder(path: Path) -> None:
 
 def _remove_abandoned(target: Path) -> None:
     """Remove what killed processes left of this file; earlier versions had one name for all."""
-    left = re.compile(rf"\.{re.escape(target.name)}(\.[0-9a-f]{{8}})?\.partial")
+    stem, name = re.escape(_stem(target)), re.escape(target.name)
+    left = re.compile(rf"\.({stem}\.[0-9a-f]{{{DIGITS}}}|{name}){re.escape(ENDING)}")
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
             if left.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):

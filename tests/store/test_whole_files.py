@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from automl_admm.core.errors import StoreError
 from automl_admm.store.output_files import open_output, write_output
 
 # Writes half of its file, says so, and waits for a word or for its end.
@@ -104,3 +105,34 @@ def test_a_file_system_without_locks_is_written(
     write_output(tmp_path / "out.csv", b"new")
     assert (tmp_path / "out.csv").read_bytes() == b"new"
     assert (tmp_path / ".out.csv.partial").exists()
+
+
+@pytest.mark.parametrize("name", ["x" * 237, "x" * 238, "x" * 255, "ü" * 127])
+def test_a_long_name_is_written_and_what_is_left_of_it_goes(name: str, tmp_path: Path) -> None:
+    """Names of 238 to 246 bytes had no room for the digits of the file beside them."""
+    path = tmp_path / name
+    killed = begin(path)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    assert len(names_in(tmp_path)) == 1
+    write_output(path, b"new")
+    assert names_in(tmp_path) == [name]
+
+
+def test_a_name_that_is_too_long_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with (
+        pytest.raises(StoreError, match="cannot be written: File name too long"),
+        open_output(tmp_path / ("x" * 256)),
+    ):
+        pytest.fail("it was opened")
+    assert names_in(tmp_path) == []
+
+
+def test_a_file_of_another_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokens = iter(["00000000", "11111111"])
+    monkeypatch.setattr(
+        "automl_admm.store.whole_files.secrets.token_hex", lambda size: next(tokens)
+    )
+    (tmp_path / ".out.csv.00000000.partial").mkdir()
+    write_output(tmp_path / "out.csv", b"new")
+    assert names_in(tmp_path) == [".out.csv.00000000.partial", "out.csv"]
