@@ -289,8 +289,11 @@ def test_a_repair_that_was_killed_is_done_again(closed: Make, *, has_backup: boo
     """Killed after the damaged file was set aside and before the new one had its name."""
     path = closed(6)
     partial_name(path).touch()
-    (path.parent / ".repair-x").mkdir()
-    (path.parent / ".repair-x" / "copy.sqlite").touch()
+    for name in (".repair-a1_b2c3d", ".repair-notes"):  # of the repair, and of the user
+        (path.parent / name).mkdir()
+        (path.parent / name / "copy.sqlite").touch()
+    (path.parent / ".repair-a1_b2c3e").touch()
+    (path.parent / ".repair-a1_b2c3f").symlink_to(".repair-notes")
     path.rename(path.with_name("store.damaged-1.sqlite"))
     if not has_backup:
         path.with_suffix(".bak").unlink()
@@ -300,7 +303,9 @@ def test_a_repair_that_was_killed_is_done_again(closed: Make, *, has_backup: boo
     assert result is not None
     assert (result.saved, result.lost) == (6, 0)
     assert len(read(path)) == 6
-    assert not list(path.parent.glob(".repair-*"))
+    left = {one.name for one in path.parent.glob(".repair-*")}
+    assert left == {".repair-notes", ".repair-a1_b2c3e", ".repair-a1_b2c3f"}
+    assert (path.parent / ".repair-notes" / "copy.sqlite").exists()
 
 
 def set_aside(path: Path) -> None:

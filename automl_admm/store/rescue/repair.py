@@ -6,6 +6,7 @@ damaged row is lost, and counted.
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
 import tempfile
@@ -38,6 +39,8 @@ from automl_admm.store.sqlite.schema import BEGIN, INSERT, VERSION, Names, count
 # Numbers may have gaps, so the highest may lie above the count.
 MORE_NUMBERS = 1000
 SCRATCH = ".repair-"
+# The names that `tempfile` makes of it.
+SCRATCH_FOLDER = re.compile(rf"{re.escape(SCRATCH)}[a-z0-9_]{{8}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,8 @@ def _repair(files: StoreFiles, lock: RunLock) -> Repaired:
     is_unsure = may_lack_rows(files, expected)
     # The lock is held: what is there is of a repair that was killed.
     for left in files.store.parent.glob(f"{SCRATCH}*"):
-        shutil.rmtree(left, ignore_errors=True)
+        if SCRATCH_FOLDER.fullmatch(left.name):
+            shutil.rmtree(left, ignore_errors=True)  # leaves files and links alone
     with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=files.store.parent) as scratch:
         salvaged = _salvage(files, expected, Path(scratch))
     if not salvaged.rows and (expected.rows or not expected.run):
