@@ -35,7 +35,7 @@ class BlackBoxOptions(SearchOptions):
     limits: Iterable[Limit | str] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("constraints", "starts", "limits"):
+        for name in ("constraints", "starts", "limits", "callbacks", "observers"):
             given = getattr(self, name)
             if isinstance(given, Iterator):  # it can be read once, and is read where it is saved
                 object.__setattr__(self, name, tuple(given))

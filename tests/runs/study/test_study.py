@@ -399,6 +399,21 @@ def test_minimize_takes_limits_and_starts_from_iterators() -> None:
     assert len(found.evaluations[0].constraints) == 1
 
 
+def test_minimize_takes_callbacks_and_observers_from_iterators(tmp_path: Path) -> None:
+    class Counting:
+        heard = 0
+
+        def evaluation_finished(self, evaluation: Any) -> None:
+            self.heard += 1
+
+    counting, log = Counting(), tmp_path / "log.jsonl"
+    log_to = iter([f"jsonl:path={log}"])
+    watched: dict[str, Any] = {"callbacks": iter([counting]), "observers": log_to}
+    minimize(weigh, SPACE, max_evaluations=3, **watched, **QUICK)
+    assert counting.heard == 3
+    assert log.exists()
+
+
 def test_nothing_within_the_limits_is_an_error_with_the_closest() -> None:
     with pytest.raises(InfeasibleError) as told:
         minimize(weigh, SPACE, constraints=["size <= 0"], max_evaluations=3, **QUICK)
