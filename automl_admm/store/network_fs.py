@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -32,7 +33,8 @@ def kind_of_filesystem(folder: Path, mounts: Path = MOUNTS) -> str:
         lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return ""
-    place, innermost, kind = folder.absolute().resolve(), -1, ""
+    # A link to itself leads nowhere, which `resolve` of Python 3.12 and before raises.
+    place, innermost, kind = Path(os.path.realpath(folder)), -1, ""
     for line in lines:
         mount, _, source = line.partition(" - ")
         fields = mount.split()

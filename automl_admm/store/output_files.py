@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ def open_output(path: Path) -> Iterator[BinaryIO]:
                 with path.open("wb") as stream:
                     shutil.copyfileobj(spool, stream)
             return
-        with open_whole(path.resolve()) as file:
+        with open_whole(_place_of(path)) as file:
             yield file
     except OSError as problem:
         if problem.errno in NO_ROOM:
@@ -46,7 +47,7 @@ def write_output(path: Path, content: bytes) -> None:
     """
     refuse_own_file(path)
     if not is_stream(path):
-        write_atomically(path.resolve(), content)
+        write_atomically(_place_of(path), content)
         return
     try:
         with path.open("wb") as stream:
@@ -55,6 +56,14 @@ def write_output(path: Path, content: bytes) -> None:
         if problem.errno in NO_ROOM:
             raise DiskFullError(f"no room left in '{path}'.", hint="Write elsewhere.") from problem
         raise StoreError(f"'{path}' cannot be written: {problem.strerror}.") from problem
+
+
+def _place_of(path: Path) -> Path:
+    """Return the place that a path leads to; raise for a link to itself."""
+    place = Path(os.path.realpath(path))
+    if place.is_symlink():
+        raise StoreError(f"'{path}' cannot be written: it is a link that leads to itself.")
+    return place
 
 
 def is_stream(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -18,7 +19,7 @@ def refuse_own_file(path: Path) -> None:
 
     The name alone decides: the run may write the file later. Links are followed, too.
     """
-    for place in (path, path.resolve()):
+    for place in (path, Path(os.path.realpath(path))):  # of a link to itself, too
         if _is_own(place):
             raise ConfigurationError(
                 f"'{path}' would replace a file of the run.",

@@ -102,6 +102,17 @@ def test_a_link_to_no_folder_in_place_of_that_of_runs_is_told(run: Any, table: P
     assert done.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("out", ["loop", "loop/run"])
+def test_a_link_to_itself_is_told(run: Any, table: Path, out: str) -> None:
+    Path("loop").symlink_to("loop")
+    ended = run("fit", table, "--target", "buys", *QUICK, "-q", "--out", out)
+    assert ended.code == 2
+    assert ended.err == (
+        f"error: the run folder '{out}' cannot be made: 'loop' is a link to what is not there. "
+        "Give another --out.\n"
+    )
+
+
 def test_a_name_that_is_too_long_cannot_be_made(run: Any, table: Path) -> None:
     ended = run("fit", table, "--target", "buys", *QUICK, "--out", 300 * "x")
     assert ended.code == 2

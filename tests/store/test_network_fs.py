@@ -42,3 +42,8 @@ def test_the_innermost_mount_counts(tmp_path: Path, folder: str, kind: str) -> N
 
 def test_where_nothing_says_so_there_is_no_notice(tmp_path: Path) -> None:
     assert network_notice(tmp_path, tmp_path / "none") is None
+
+
+def test_a_link_to_itself_lies_where_it_is(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    assert kind_of_filesystem(tmp_path / "loop" / "run") == kind_of_filesystem(tmp_path)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from automl_admm.core.errors import StoreError
 from automl_admm.store.output_files import open_output, write_output
 
 
@@ -37,3 +38,13 @@ def test_a_link_to_a_file_stays_one(tmp_path: Path, write: Callable[[Path, bytes
     write(tmp_path / "link", b"new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "file").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("write", [write_at_once, write_output])
+def test_a_link_to_itself_is_told_and_stays(
+    tmp_path: Path, write: Callable[[Path, bytes], None]
+) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(StoreError, match="it is a link that leads to itself"):
+        write(tmp_path / "loop", b"new")
+    assert (tmp_path / "loop").is_symlink()

@@ -236,7 +236,7 @@ def _check_output(output: Path) -> None:
         raise ConfigurationError(f"'{output}': writing Parquet needs pyarrow.", hint=hint)
     if output.is_dir():
         raise ConfigurationError(f"'{output}' is a folder.", hint="Name a file with -o.")
-    folder = output.resolve().parent
+    folder = Path(os.path.realpath(output)).parent
     if not os.access(folder, os.W_OK):
         named = folder if output.is_symlink() else output.parent
         raise ConfigurationError(f"there is no folder '{named}' that can be written to.")
