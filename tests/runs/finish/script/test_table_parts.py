@@ -255,9 +255,11 @@ def test_what_follows_the_last_stream_is_told(
 
 def test_a_stream_of_lzma_behind_one_of_xz_is_refused_as_by_predict(tmp_path: Path) -> None:
     path = tmp_path / "a.csv.xz"
-    path.write_bytes(lzma.compress(b"n\n1\n") + lzma.compress(b"2\n", lzma.FORMAT_ALONE))
+    lines = FRAME.to_csv(index=False).encode().splitlines(keepends=True)
+    behind = lzma.compress(b"".join(lines[2:]), lzma.FORMAT_ALONE)
+    path.write_bytes(lzma.compress(b"".join(lines[:2])) + behind)
     for reads in (read, read_as_predict):
-        with pytest.raises(DataError):
+        with pytest.raises(DataError, match="something follows its last stream"):
             reads(path)
 
 
