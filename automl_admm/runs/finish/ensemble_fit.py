@@ -163,11 +163,7 @@ class EnsembleFit:
         The members that fail are left out, and the choice is made anew without them.
         """
         while not self._is_over:
-            left = _of_enough(self.prepared, pool.without(self.failed), self.fewest)
-            if len(left.evaluations) < self.fewest:
-                self.reason = TOO_FEW.format(len(left.evaluations), self.fewest)
-                return None
-            chosen = self.choose(left)
+            chosen = self.choose(_of_enough(self.prepared, pool.without(self.failed), self.fewest))
             if chosen is None or self._fit_members(chosen.ensemble):
                 return chosen
         self.reason = None if self.press.closing.is_cut_short else "there was no time for one"
@@ -199,7 +195,10 @@ class EnsembleFit:
         return self.press.closing.left - OVERHEADS * self.expect(None) - self.seconds_kept
 
     def choose(self, pool: Pool) -> Chosen | None:
-        """Choose an ensemble of a pool; None if the single pipeline ships."""
+        """Choose an ensemble of a pool; None if the single pipeline ships, or it has too few."""
+        if len(pool.evaluations) < self.fewest:
+            self.reason = TOO_FEW.format(len(pool.evaluations), self.fewest)
+            return None
         given = {"predictions": np.stack(pool.predictions), **self._costs(pool.evaluations)}
         finished = self._do(TaskKind.CHOOSE_ENSEMBLE, given, SHARE_OF_CHOOSING)
         if finished.status is not Status.SUCCESS:

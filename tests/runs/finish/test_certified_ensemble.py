@@ -25,7 +25,9 @@ from automl_admm.pipelines.ensembles.choice import Choice
 from automl_admm.pipelines.thresholds.path import PATH
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs.config import RunConfig
+from automl_admm.runs.finish import certified_ensemble
 from automl_admm.runs.finish.certified_ensemble import FEWEST, may_be_certified
+from automl_admm.runs.finish.ensemble_fit import Pool, read_pool
 from automl_admm.runs.finish.walked_ensemble import WALKED, read_walked, walked_content
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
@@ -34,7 +36,9 @@ from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder
 
 GRAMMAR = "%import components (decision_tree)\n\nstart: decision_tree\n"
+REWEIGHED = "%import components ({0}, reweigh)\n\nstart: reweigh? {0}\n"
 LIMIT = "fpr <= 0.3"
+ON_GROUPS = "demographic_parity_difference[group] <= 0.95"
 
 
 def table(rows: int, seed: int) -> pd.DataFrame:
@@ -77,6 +81,23 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A run whose certified model is an ensemble, in a folder."""
     folder = tmp_path_factory.mktemp("whole")
     return run_pipelines(prepared_for(folder, work_dir=folder / "out"))
+
+
+def run_of_groups(folder: Path, component: str) -> Any:
+    """A certifying run with a limit on groups, some of whose pipelines weigh rows."""
+    grammar = folder / "reweighed.lark"
+    grammar.write_text(REWEIGHED.format(component))
+    config = config_for(
+        folder,
+        grammar=str(grammar),
+        constraints=(ON_GROUPS,),
+        scoring="balanced_accuracy",
+        max_evaluations=4 * FEWEST,
+    )
+    groups = (ROWS["a"] > 0).astype(int)
+    return run_pipelines(
+        prepare(config, ROWS.drop(columns="bad").assign(group=groups), ROWS["bad"])
+    )
 
 
 def folder_of(found: Any) -> Path:
@@ -215,6 +236,33 @@ def test_members_that_fail_are_left_out(tmp_path: Path, monkeypatch: pytest.Monk
     found = run_pipelines(prepared_for(tmp_path))
     assert found.refit.ensemble is None
     assert found.is_certified
+
+
+@pytest.mark.parametrize("readable", [0, FEWEST - 1])
+def test_too_few_reweighed_pipelines_that_can_be_read_leave_the_ensemble_of_all(
+    readable: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[bool] = []
+
+    def read_some(prepared: Any, kept: Any, among: Any = None) -> Pool:
+        pool = read_pool(prepared, kept, among)
+        read.append(among is not None)
+        first = slice(None if among is None else readable)
+        return Pool(pool.evaluations[first], pool.predictions[first])
+
+    monkeypatch.setattr(certified_ensemble, "read_pool", read_some)
+    monkeypatch.setattr(certified_ensemble, "_is_likelier", lambda _, one, other: one is not None)
+    monkeypatch.setattr(choice._Trial, "gain", lambda *_: 1.0)
+    found = run_of_groups(tmp_path, "decision_tree")
+    assert any(read)
+    assert found.is_certified
+    assert found.refit.ensemble is not None
+
+
+def test_pipelines_without_probabilities_are_walked_alone(tmp_path: Path) -> None:
+    found = run_of_groups(tmp_path, "linear_svm")
+    assert found.is_certified
+    assert found.refit.ensemble is None
 
 
 @pytest.mark.parametrize(("gain", "ships"), [(1e-6, True), (-1e-6, False), (math.nan, False)])
