@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import has_half_character, say_count, say_value
+from automl_admm.data.narrow_floats import as_written, float_of
 from automl_admm.data.plain_types import (
     FIRST_INEXACT,
     exact_whole,
@@ -120,7 +121,7 @@ def _conformed(column: Any, expected: Column, place: Place) -> Any:
     if expected.holds == "number":
         plain = _without_infinite(plain)
     if expected.categories is not None:
-        return _categorical(plain, expected, place)
+        return _categorical(plain, expected, place, float_of(column.dtype))
     if str(plain.dtype) == expected.dtype and expected.dtype != "object":
         return plain
     values = CONVERSIONS[expected.holds](_of_values(plain), expected, place)
@@ -150,18 +151,33 @@ def _of_values(column: Any) -> Any:
     return inferred(column.astype(object))
 
 
-def _categorical(column: Any, expected: Column, place: Place) -> Any:
-    """Return it with the categories of training; new ones come last, unchanged."""
+def _categorical(column: Any, expected: Column, place: Place, kind: str) -> Any:
+    """Return it with the categories of training; new ones come last, unchanged.
+
+    Numbers in floats of this kind and those of training are alike if a file in text has one number
+    for them.
+    """
     import pandas as pd
 
     assert expected.categories is not None  # noqa: S101 - who calls has asked
     values = CONVERSIONS[expected.holds](_of_values(column), expected, place)
     kept = values.astype(object).where(values.notna(), None)
     known = list(expected.categories)
+    if expected.holds == "number":
+        alike = _as_known(set(kept.dropna()) - set(known), expected, kind)
+        kept = kept.map(lambda value: alike.get(value, value), na_action="ignore")
     new = sorted(set(kept.dropna()) - set(known))
     categories = pd.Index(known + new).infer_objects()
     found = pd.Categorical(kept, categories=categories, ordered=expected.is_ordered)
     return pd.Series(found, index=column.index, name=column.name)
+
+
+def _as_known(others: Collection[Any], expected: Column, kind: str) -> dict[Any, Any]:
+    """Return the category of training for each other number that is one in another float."""
+    assert expected.categories is not None  # noqa: S101 - who calls has asked
+    known = {as_written(one, [expected.float_type]): one for one in expected.categories}
+    written = {one: as_written(one, [kind, expected.float_type]) for one in others}
+    return {one: known[found] for one, found in written.items() if found in known}
 
 
 def _to_boolean(column: Any, expected: Column, place: Place) -> Any:

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from automl_admm.core.errors import StoreError
+from automl_admm.data.narrow_floats import NARROW, WIDE, float_of
 from automl_admm.data.plain_types import exact_whole
 
 Content = Literal["boolean", "number", "text", "other"]
@@ -38,9 +39,10 @@ class Column:
     """A column as it was in training.
 
     `holds` is the kind of its cells, `other` if the ingest alone reads them or nobody does, and
-    `dtype` their type in pandas. A column of the type
-    `category` has its `categories`. `texts` are its values with the look of a missing value, and
-    `has_gaps` is True if some values were missing.
+    `dtype` their type in pandas. A column of the type `category` has its `categories`, with the
+    digits of wide floats: `float_type` is that of training, of which earlier versions tell nothing.
+    `texts` are its values with the look of a missing value, and `has_gaps` is True if some values
+    were missing.
     """
 
     name: Any
@@ -50,6 +52,7 @@ class Column:
     is_ordered: bool = False
     texts: tuple[str, ...] = ()
     has_gaps: bool = False
+    float_type: str = WIDE
 
     def describe(self) -> dict[str, Any]:
         """Return it as plain JSON data, defaults left out."""
@@ -64,6 +67,8 @@ class Column:
             described["texts"] = list(self.texts)
         if self.has_gaps:
             described["has_gaps"] = True
+        if self.float_type != WIDE:
+            described["float"] = self.float_type
         return described
 
 
@@ -123,7 +128,8 @@ def _column(name: Any, column: Any) -> Column:
     texts = _marker_texts(column) if holds == "text" else ()
     # Later an empty field can only be told from a gap if training had just one of them.
     gaps = bool(column.isna().any())
-    return Column(name, holds, str(dtype), categories, is_ordered, texts, gaps)
+    kind = WIDE if categories is None else float_of(dtype)
+    return Column(name, holds, str(dtype), categories, is_ordered, texts, gaps, kind)
 
 
 def _plain_category(category: Any) -> Any:
@@ -190,7 +196,9 @@ def _read_column(described: Mapping[str, Any]) -> Column:
     name, holds, dtype = (described[key] for key in ("name", "holds", "dtype"))
     if holds not in get_args(Content) or not isinstance(dtype, str):
         raise ValueError(f"column {name!r} holds {holds!r} of {dtype!r}")
-    categories = described.get("categories")
+    categories, kind = described.get("categories"), described.get("float", WIDE)
+    if kind not in (*NARROW, WIDE):
+        raise ValueError(f"column {name!r} has numbers in {kind!r}")
     return Column(
         name,
         holds,
@@ -199,6 +207,7 @@ def _read_column(described: Mapping[str, Any]) -> Column:
         bool(described.get("is_ordered", False)),
         tuple(map(str, described.get("texts", ()))),
         bool(described.get("has_gaps", False)),
+        kind,
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm.core.errors import DataError
+from automl_admm.core.errors import DataError, StoreError
 from automl_admm.data.conforming import conform
 from automl_admm.data.table_schema import read_schema, schema_of
 
@@ -92,3 +93,30 @@ def test_beside_a_number_beyond_its_type_the_others_keep_the_digits_of_training(
     np.testing.assert_array_equal(
         conform(pd.DataFrame({"a": texts}), schema_of(trained))["a"], found
     )
+
+
+@pytest.mark.parametrize("trained", ["float32", "float64", "Float32"])
+@pytest.mark.parametrize("later", ["float32", "float64", "Float32", "float[pyarrow]"])
+@pytest.mark.parametrize("are_categories", [True, False])
+def test_numbers_are_the_same_categories_in_floats_of_any_width(
+    trained, later, *, are_categories: bool
+):
+    tenths = pd.Series([0.1, 0.7, None, 0.5])
+    held = tenths.astype(trained)
+    described = schema_of(pd.DataFrame({"r": held.astype("category")})).describe()
+    schema = read_schema({"schema": json.loads(json.dumps(described))})
+    given = tenths.astype(later)
+    given = given.astype("category") if are_categories else given
+    found = conform(pd.DataFrame({"r": given}), schema)["r"]
+    np.testing.assert_array_equal(found.astype(float), held.astype(float))
+    assert len(found.cat.categories) == 3
+
+
+def test_categories_of_earlier_versions_stay_as_they_are():
+    column = {"name": "r", "holds": "number", "dtype": "category", "categories": [0.5]}
+    column["categories"].append(float(np.float32(0.1)))
+    schema = read_schema({"schema": [column]})
+    narrow = pd.Series([0.1, 0.5], dtype="float32").astype("category")
+    assert list(conform(pd.DataFrame({"r": narrow}), schema)["r"].cat.codes) == [1, 0]
+    with pytest.raises(StoreError, match="makes no sense"):
+        read_schema({"schema": [column | {"float": "float7"}]})

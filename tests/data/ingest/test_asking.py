@@ -146,3 +146,48 @@ def test_facts_without_a_sense_are_refused_in_one_line(facts):
     ingest = Ingest((Reading("zip", "category", facts, ("zip",)),))
     with pytest.raises(StoreError, match="cannot be read as in training"):
         make_columns(FRAME, ingest)
+
+
+TENTHS = [0.1, 0.7, None, 1e20, 0.1]
+FLOATS = {
+    "wide": TENTHS,
+    "float32": pd.array(TENTHS, dtype="float32"),
+    "float32[pyarrow]": pd.array(TENTHS, dtype="float[pyarrow]"),
+    "Float32": pd.array(TENTHS, dtype="Float32"),
+    "categories": pd.Categorical(pd.Series(TENTHS, dtype="float32")),
+    "scalars": pd.Series(
+        [None if one is None else np.float32(one) for one in TENTHS], dtype=object
+    ),
+}
+TEXTS = {"texts": ["0.1", "0.7", "", "1e20", ".1"]}
+
+
+@pytest.mark.parametrize("later", [*FLOATS, *TEXTS])
+@pytest.mark.parametrize("trained", FLOATS)
+def test_a_number_is_one_level_in_floats_of_any_width(trained: str, later: str) -> None:
+    ingest = decide(pd.DataFrame({"r": FLOATS[trained]}), {"r": "category"})
+    made = make_columns(pd.DataFrame({"r": (FLOATS | TEXTS)[later]}), ingest)["r"]
+    assert made.dropna().tolist() == ["0.1", "0.7", f"1{20 * '0'}", "0.1"]
+
+
+def test_a_narrow_float_that_was_widened_is_the_level_of_training() -> None:
+    narrow = pd.DataFrame({"r": [0.1, 0.7]}).astype("float32")
+    ingest = decide(narrow, {"r": "category"})
+    assert make_columns(narrow.astype(float), ingest)["r"].tolist() == ["0.1", "0.7"]
+    near = pd.DataFrame({"r": [0.1 + 1e-12, 16777217]})
+    assert make_columns(near, ingest)["r"].tolist() == [repr(0.1 + 1e-12), "16777217"]
+
+
+def test_two_bytes_are_enough_for_a_level() -> None:
+    half = pd.DataFrame({"r": [0.1, 0.7]}).astype("float16")
+    for later in (half, half.astype("float64"), pd.DataFrame({"r": [0.1, 0.7]})):
+        made = make_columns(later, decide(half, {"r": "category"}))
+        assert made["r"].tolist() == ["0.1", "0.7"]
+
+
+def test_facts_of_earlier_versions_give_the_levels_that_they_gave() -> None:
+    facts = {"form": "levels", "of": "number"}
+    known = Ingest((Reading("r", "category", facts, ("r",), is_asked=True),))
+    narrow = pd.DataFrame({"r": pd.Series([0.5, 0.1], dtype="float32")})
+    assert make_columns(narrow, known)["r"].tolist() == ["0.5", "0.10000000149011612"]
+    assert make_columns(pd.DataFrame({"r": [0.5, 0.1]}), known)["r"].tolist() == ["0.5", "0.1"]

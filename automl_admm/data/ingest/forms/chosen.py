@@ -15,10 +15,15 @@ from automl_admm.data.conforming import FALSE, TRUE, Place, refuse_cells
 from automl_admm.data.distinct_values import find_distinct
 from automl_admm.data.ingest.forms.known import FORMS, Form
 from automl_admm.data.ingest.records import Facts
+from automl_admm.data.narrow_floats import as_written, float_of
 from automl_admm.data.plain_types import FIRST_INEXACT, exact_whole
 from automl_admm.data.table_schema import MISSING_TEXTS, content_of
 
 Cell = Callable[[Any], Any]
+
+# The key of the facts with the float that the numbers had in training. Facts of earlier versions
+# have none: there a narrow float has the digits of a wide one.
+FLOAT = "float"
 
 
 def recognise_figures(column: Any) -> Facts | None:
@@ -73,14 +78,14 @@ def _truth(value: Any) -> bool | None:
 
 def recognise_levels(column: Any) -> Facts | None:
     """Return the way to the same levels from any type that a file has for them."""
-    holds = content_of(column)
+    holds, of_numbers = content_of(column), {FLOAT: float_of(column.dtype)}
     if holds != "other":
-        return {"of": holds}
+        return {"of": holds} | (of_numbers if holds == "number" else {})
     for form in FORMS:
         if form.kind in ("date", "duration") and (facts := form.recognise(column)) is not None:
             return {"of": form.name, "facts": facts}
     _, lost = _by_value(column, LEVELS_OF["text"])
-    return None if lost.any() else {"of": "text"}
+    return None if lost.any() else {"of": "text"} | of_numbers
 
 
 def recognise_large_levels(column: Any) -> Facts | None:
@@ -95,15 +100,27 @@ def recognise_large_levels(column: Any) -> Facts | None:
 
 
 def read_levels(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
-    """Return the levels as texts: 7, 7.0 and "07" are one level of a column of numbers."""
+    """Return the levels as texts: 7, 7.0 and "07" are one level of a column of numbers.
+
+    So is 0.1 in floats of any width.
+    """
     of = facts["of"]
     if of not in LEVELS_OF:
         form = next(form for form in FORMS if form.name == of)
         column, of = form.read(column, facts["facts"], place)[""], "number"
-    found, lost = _by_value(column, LEVELS_OF[of])
+    found, lost = _by_value(column, _level_by(facts, of, column.dtype))
     hint = "Write it as in training, or nothing where it is missing."
     refuse_cells(column, lost, f"levels of {of}s", hint, place)
     return {"": found}
+
+
+def _level_by(facts: Facts, of: str, dtype: Any) -> Cell:
+    """Return the way from a cell of this type to its level."""
+    cell: Cell = LEVELS_OF[of]
+    if FLOAT not in facts:
+        return cell
+    kinds = (float_of(dtype), facts[FLOAT])
+    return lambda value: cell(as_written(value, kinds))
 
 
 def say_levels(facts: Facts) -> str:

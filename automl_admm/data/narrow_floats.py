@@ -1,0 +1,48 @@
+"""Floats of fewer than eight bytes, and the numbers that a file in text has for them."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+NARROW = ("float16", "float32")
+WIDE = "float64"
+
+
+def float_of(dtype: Any) -> str:
+    """Return the name of a narrow float of numpy, pandas or Arrow, or of such categories.
+
+    Any other type is as good as a wide float.
+    """
+    kind = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+    kind = getattr(kind, "numpy_dtype", getattr(kind, "subtype", kind))
+    return str(kind) if str(kind) in NARROW else WIDE
+
+
+def as_written(value: Any, kinds: Iterable[str]) -> Any:
+    """Return a number with the fewest digits that are the same number in these floats.
+
+    So a file in text has it: a float of four bytes that is widened has more, as 0.10000000149.
+    A number that they do not have stays as it is.
+    """
+    if isinstance(value, np.floating):
+        value = float(str(value))
+    if not isinstance(value, numbers.Real | Decimal):
+        return value
+    for kind in kinds:
+        held = _held(value, kind)
+        if held is not None and float(held) == value:
+            value = float(str(held))
+    return value
+
+
+def _held(value: Any, kind: str) -> Any:
+    try:
+        with np.errstate(over="ignore"):
+            return np.dtype(kind).type(value)
+    except (OverflowError, ValueError):
+        return None
