@@ -233,3 +233,71 @@ def test_looks_know_rows_by_their_columns(
     for frame, look in ((second[:40][::-1], 2), (pd.concat([first, second]), 1)):
         with pytest.raises(DataError, match=f"rows of look {look} again"):
             monitor(folder, frame)
+
+
+def learned_from(folder: Path, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a run that the model learned from, in another order."""
+    places = json.loads((folder / "certification-rows.json").read_text())["places"]
+    return frame.drop(index=places).sample(frac=1.0, random_state=0)
+
+
+def looks_of(folder: Path) -> int:
+    return len(list((folder / "monitoring").glob("look-*.json")))
+
+
+@pytest.mark.parametrize("is_older", [False, True], ids=["this version", "an earlier version"])
+@pytest.mark.parametrize(("old", "new"), [(-1, 0), (40, 0), (100, 300)])
+def test_rows_of_the_fit_are_no_look(
+    run: Run, folder: Path, old: int, new: int, *, is_older: bool
+) -> None:
+    if is_older:
+        path = folder / "row-hashes.npy"
+        np.save(path, np.load(path))
+    some = learned_from(folder, OWN)[:old]
+    given = pd.concat([some, visits(new, 5)], ignore_index=True)
+    name = "given.parquet" if is_older else "given.csv"
+    done = run("monitor", folder, write(given, folder.parent / name))
+    assert done.code == 3
+    assert f"{len(some)} of the {len(given)} rows" in done.err
+    assert "equal rows that the model learned from" in done.err
+    assert done.err.count("\n") == 1
+    assert looks_of(folder) == 0
+
+
+def test_a_few_rows_of_the_fit_are_told(run: Run, asked: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(asked, tmp_path / "RUN"))
+    given = pd.concat([learned_from(folder, answers(600, 0))[:1], answers(30, 5)])
+    done = run("monitor", folder, write(given, tmp_path / "given.parquet"))
+    assert done.code == 0, done.err
+    assert "1 of the labelled rows equal rows that the model learned from" in done.err
+
+
+def test_new_rows_of_few_values_may_equal_rows_of_the_fit(run: Run, tmp_path: Path) -> None:
+    folder, frame = tmp_path / "RUN", towns(600, 1)
+    search = AutoMLClassifier("tiny", cv=2, max_evaluations=1, executor="inline", random_state=0)
+    search.set_params(constraints=["recall >= 0.2"], certify=0.9, work_dir=folder)
+    search.fit(frame[["a", "b"]], frame["buys"])
+    for number, rows in enumerate((1, 5, 200)):
+        given = write(towns(rows, 2 + number), tmp_path / f"{number}.csv")
+        done = run("monitor", folder, given)
+        assert done.code == 0, done.err
+    assert looks_of(folder) == 3
+
+
+def test_a_look_of_an_earlier_version_at_rows_of_the_fit_does_not_count(
+    run: Run, asked: Path, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(asked, tmp_path / "RUN"))
+    monitor(folder, answers(300, 1))
+    path = folder / "monitoring" / "look-0001.json"
+    content = json.loads(path.read_text())
+    content["result"]["learned"] = 299
+    path.write_text(json.dumps(content))
+    told = json.loads(
+        run("monitor", folder, write(answers(200, 2), tmp_path / "2.csv"), "--json").out
+    )
+    (limit,) = told["limits"]
+    assert (told["look"], limit["pooled"]) == (2, limit["value"])
+    assert told["not_counted"] == [
+        "look 1: no rows count 'in all', as the model learned from some of them"
+    ]

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 
-from automl_admm.certify.bounds.bounds import exact_bounds
 from automl_admm.certify.walk.looks import Look
 from automl_admm.certify.walk.verdicts import Finding, all_certified, judge_in
 from automl_admm.core.errors import DataError
-from automl_admm.core.evidence import Rate, Timing
+from automl_admm.core.evidence import Timing
 from automl_admm.data.conforming import Place
 from automl_admm.data.independent_rows import independent_rows, largest_total
 from automl_admm.data.row_hashes import OR_ALIKE, RowHashes
@@ -20,11 +18,9 @@ from automl_admm.execution.threads import threads_each
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.provenance import tell_other_machine
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
+from automl_admm.runs.saved.learned_rows import LearnedRows
 from automl_admm.runs.saved.verification import judge_calls
 from automl_admm.store.run_folder import RunFolder
-
-# The risk of calling rows that repeat each other by nature rows of the run.
-DOUBT = 1e-4
 
 
 @dataclass(frozen=True)
@@ -89,17 +85,10 @@ def test_on_fresh_rows(folder: RunFolder, frame: Any, data: str, place: Place) -
 
 
 def _count_known(run: CertifiedRun, hashes: RowHashes, table: Table) -> int:
-    """Count rows equal to some of the run's; raise if chance does not explain so many.
-
-    Rows of few columns repeat each other. The rows set aside tell the frequency, because they equal
-    rows of the search by chance alone.
-    """
-    aside = np.zeros(len(hashes), dtype=bool)
-    aside[list(run.aside.places)] = True
-    by_chance = int(hashes.part(aside).are_in(hashes.part(~aside)).sum())
-    bounds = exact_bounds(Rate(by_chance, int(aside.sum())), DOUBT)
+    """Count rows equal to some of the run's; raise if chance does not explain so many."""
+    chance = LearnedRows.of(hashes, run.aside.places).chance
     found = int(run.row_hashes(table).are_in(hashes).sum())
-    if bounds is not None and found > max(bounds.upper * len(table.y), 1):
+    if found > max(chance * len(table.y), 1):
         _refuse(found, len(table.y), run.data, are_alike=not hashes.tell_columns)
     return found
 

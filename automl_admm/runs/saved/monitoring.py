@@ -10,8 +10,9 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,37 +21,29 @@ import numpy as np
 from automl_admm.certify.bounds.anytime import risk_at
 from automl_admm.certify.watching import Watch
 from automl_admm.core.errors import ConfigurationError, DataError, StoreError
-from automl_admm.core.evidence import Evidence
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.drift import Summary, alarms, summarize
 from automl_admm.data.row_hashes import NONE, RowHashes
-from automl_admm.execution.evidence_files import decode_evidence, encode_evidence
+from automl_admm.execution.evidence_files import encode_evidence
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.saved.certified_run import CertifiedRun
+from automl_admm.runs.saved.earlier_looks import EarlierLook, read_kept, read_looks
 from automl_admm.runs.saved.labelled_rows import open_run
 from automl_admm.runs.saved.look_evidence import (
     LookEvidence,
     PooledEvidence,
-    draw_again,
     evidence_of_look,
     is_of_rows,
     pool_looks,
 )
 from automl_admm.runs.saved.monitored import Monitored
-from automl_admm.runs.saved.row_origin import (
-    ALL,
-    LEARNED,
-    OF_THE_FILE,
-    count_learned,
-    find_origin,
-    warn_of,
-)
 from automl_admm.runs.saved.rows_again import (
     are_again,
     count_again,
     hash_of_order,
     twins_by_kinds,
 )
+from automl_admm.runs.saved.rows_of_fit import count_new, looks_of_fit
 from automl_admm.runs.saved.watched_columns import columns_of_model, shifts_from
 from automl_admm.runs.saved.weights_of_looks import Heaviest
 from automl_admm.store.file_schemas import LARGEST_TOTAL
@@ -58,33 +51,6 @@ from automl_admm.store.run_folder import RunFolder, write_json
 
 SCHEMA = 1
 NOTHING = LookEvidence({}, {})
-
-
-@dataclass(frozen=True)
-class _Look:
-    """An earlier look: the model it was about, hashes of its rows, and evidence by limit.
-
-    `order` is the hash of its rows in their order, and `largest` the weight that they were drawn
-    by; older versions wrote none.
-    """
-
-    number: int
-    model: str
-    hashes: RowHashes
-    evidence: Mapping[str, Evidence]
-    order: str | None
-    largest: float | None
-
-    def drawn_by(self, largest: float, seed: int) -> _Look:
-        """Return the look as if its rows had been drawn by a weight, which is no smaller."""
-        if self.largest is None:
-            return self
-        share = self.largest / largest
-        return replace(self, evidence=draw_again(self.evidence, share, seed, self.number))
-
-    def leaves_out(self, name: str) -> bool:
-        """Return True if it had labelled rows, and kept nothing of a limit."""
-        return len(self.hashes) > 0 and name not in self.evidence
 
 
 def monitor(
@@ -108,7 +74,7 @@ def monitor(
         raise DataError(f"{data} has no rows.")
     frame = frame.reset_index(drop=True)
     run = open_run(folder, frame, data, place, is_labelled=False)
-    watched = _Watched(run, tuple(_looks(folder)), _hash_of_model(folder), 1.0 - confidence)
+    watched = _Watched(run, tuple(read_looks(folder)), _hash_of_model(folder), 1.0 - confidence)
     return watched.look_at(frame, reference)
 
 
@@ -117,7 +83,7 @@ class _Watched:
     """A run with its earlier looks."""
 
     run: CertifiedRun
-    looks: tuple[_Look, ...]
+    looks: tuple[EarlierLook, ...]
     model: str
     risk: float
 
@@ -126,16 +92,21 @@ class _Watched:
         return 1 + max((look.number for look in self.looks), default=0)
 
     @property
-    def same(self) -> tuple[_Look, ...]:
+    def same(self) -> tuple[EarlierLook, ...]:
         """The looks at the model that is in the folder now: another one's rows do not count."""
         return tuple(look for look in self.looks if look.model == self.model)
 
+    @cached_property
+    def of_fit(self) -> frozenset[int]:
+        return looks_of_fit(self.run, self.same)
+
     @property
-    def counted(self) -> tuple[_Look, ...]:
-        """Those of them whose rows can be drawn as those of this look are."""
+    def counted(self) -> tuple[EarlierLook, ...]:
+        """Those of them at rows new to the model, if drawn as those of this look are."""
+        unseen = (look for look in self.same if look.number not in self.of_fit)
         if {"weight", "group"}.isdisjoint(self.run.roles):
-            return self.same
-        return tuple(look for look in self.same if look.largest is not None)
+            return tuple(unseen)
+        return tuple(look for look in unseen if look.largest is not None)
 
     def _seen(self, table: Table | None) -> LookEvidence:
         if table is None:
@@ -159,7 +130,7 @@ class _Watched:
         table = self.run.table(self.run.counted(frame)) if is_labelled else None
         hashes = RowHashes(NONE, NONE) if table is None else self.run.row_hashes(table)
         self._refuse_again(hashes)
-        learned, doubt = (None, None) if table is None else self._learned(table)
+        learned, doubt = (None, None) if table is None else count_new(self.run, table)
         seen = self._seen(table)
         lots, pooled = seen.by_limit, self._pooled(seen)
         # Those untold by this look have their share: it must not hang on what rows happen to tell.
@@ -205,18 +176,6 @@ class _Watched:
             "pandas.Series(y, name='label')."
         )
 
-    def _learned(self, table: Table) -> tuple[int | None, str | None]:
-        """Count rows that the model learned from, and doubt; raise if all are those of the run."""
-        origin, _ = find_origin(self.run, table, len(table.y), None)
-        learned = count_learned(self.run, origin)
-        if origin.kind in (LEARNED, ALL, OF_THE_FILE):
-            raise DataError(
-                f"{self.run.data} has the rows of the run, and the model learned from {learned} of "
-                f"its {len(table.y)}: limits would seem to hold that are broken.",
-                hint="Give rows that arrived after the fit.",
-            )
-        return learned, warn_of(origin)
-
     def _before(self) -> list[RowHashes]:
         return [look.hashes for look in self.same]
 
@@ -235,7 +194,13 @@ class _Watched:
         """Name limits without evidence in these rows or an earlier look, and rows not drawn."""
         yield from seen.draw.warnings(self._heaviest(), self._folder() / _name(self.number))
         counted = {look.number for look in self.counted}
-        undrawn = [one.number for one in self.same if one.evidence and one.number not in counted]
+        left_out = [one.number for one in self.same if one.evidence and one.number not in counted]
+        undrawn = [number for number in left_out if number not in self.of_fit]
+        if self.of_fit and seen.by_limit:
+            yield (
+                f"{_say_looks(sorted(self.of_fit))}: no rows count 'in all', as the "
+                "model learned from some of them"
+            )
         if undrawn and seen.by_limit:
             yield (
                 f"{_say_looks(undrawn)}: no rows count 'in all', as an older version did not note "
@@ -259,7 +224,7 @@ class _Watched:
         """
         path = self._folder() / "reference.json"
         if given is None:
-            content = _read(path) if path.exists() else {"columns": {}}
+            content = read_kept(path) if path.exists() else {"columns": {}}
             if self._is_of_another(content):
                 return {}, True
             return {name: Summary.of_json(one) for name, one in content["columns"].items()}, False
@@ -337,51 +302,6 @@ def _say_anew(watched: _Watched, *, is_others: bool) -> str | None:
             "the rows again to look for shifts."
         )
     return " ".join(told) or None
-
-
-def _looks(folder: RunFolder) -> Iterator[_Look]:
-    for path in sorted(folder.monitoring.glob("look-*.json")):
-        content = _read(path)
-        try:
-            names = list(content["evidence"])
-            seen = decode_evidence(json.dumps(list(content["evidence"].values())).encode())
-            number, hashes = int(content["result"]["look"]), _hashes(content)
-            evidence = dict(zip(names, seen, strict=True))
-            orders = ("written_order_sha256", "placed_order_sha256", "order_sha256")
-            order = next((content[name] for name in orders if name in content), None)
-            largest = content.get(LARGEST_TOTAL)
-            drawn_by = None if largest is None else float(largest)
-            yield _Look(number, content["model_sha256"], hashes, evidence, order, drawn_by)
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
-            raise _unreadable(path, problem) from problem
-
-
-def _hashes(content: Mapping[str, Any]) -> RowHashes:
-    """Return the hashes of the rows of a look; those of earlier versions have fewer."""
-    exact = np.array(content["row_hashes"], dtype=np.uint64)
-    more = [
-        np.array(content.get(name, ()), dtype=np.uint64)
-        for name in ("canonical_hashes", "placed_hashes", "written_hashes")
-    ]
-    if exact.ndim != 1 or any(one.shape not in ((0,), exact.shape) for one in more):
-        raise ValueError("its hashes are of different rows")
-    return RowHashes(exact, *more)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        content["schema_version"]
-    except (OSError, ValueError, KeyError, TypeError) as problem:
-        raise _unreadable(path, problem) from problem
-    return content
-
-
-def _unreadable(path: Path, problem: Exception) -> StoreError:
-    return StoreError(
-        f"'{path}' cannot be read: {problem}.",
-        hint="Restore it: without it the count of looks, and so the risk, is not known.",
-    )
 
 
 def _hash_of_model(folder: RunFolder) -> str:

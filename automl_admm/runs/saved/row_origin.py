@@ -12,12 +12,13 @@ import numpy as np
 from automl_admm.constraints.fitted_groups import strata_of
 from automl_admm.core.errors import DataError, StoreError
 from automl_admm.data.reading.streams import is_stream, title_of
-from automl_admm.data.row_hashes import OR_ALIKE, RowHashes
+from automl_admm.data.row_hashes import OR_ALIKE
 from automl_admm.data.row_portions import read_portion
 from automl_admm.data.splits import hold_out
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.provenance import add_sums, fingerprint, sum_of_rows
 from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside, read_rows_aside
+from automl_admm.runs.saved.learned_rows import LearnedRows
 
 HELD_OUT, OF_THE_FILE, LEARNED, OTHER = "held out", "held out of all", "learned from", "other"
 ALL = "all"
@@ -69,8 +70,8 @@ def find_origin(
     found = shuffled or found
     measured = len(whole.y) if places is None else len(places)
     rows = whole if places is None else whole.part(places)
-    learned = None if found in (HELD_OUT, OF_THE_FILE) else _learned(run)
-    known = None if learned is None else int(run.row_hashes(whole).are_in(learned).sum())
+    learned = None if found in (HELD_OUT, OF_THE_FILE) else learned_rows(run)
+    known = None if learned is None else learned.count(run.row_hashes(whole))
     origin = Origin(
         file=run.data if source is None else title_of(source),
         sha256=None if source is None else hash_of(source),
@@ -81,7 +82,7 @@ def find_origin(
         known=known,
         doubt=_doubt(run, given, known) if found == OTHER else None,
         is_shuffled=shuffled is not None,
-        are_alike=learned is not None and not learned.tell_columns,
+        are_alike=learned is not None and not learned.hashes.tell_columns,
     )
     return origin, places
 
@@ -157,15 +158,13 @@ def _aside(run: CertifiedRun) -> RowsAside | None:
         return None
 
 
-def _learned(run: CertifiedRun) -> RowHashes | None:
-    """Return the hashes of the rows that the model learned from; None if the run kept none."""
+def learned_rows(run: CertifiedRun) -> LearnedRows | None:
+    """Return the rows learned from by the model; None if the run kept no hash of each."""
     aside = _aside(run)
     if aside is None or not run.folder.row_hashes.exists():
         return None
     hashes = replace(run, aside=aside).hashes()
-    learned = np.ones(aside.rows, dtype=bool)
-    learned[list(aside.places)] = False
-    return None if hashes is None else hashes.part(learned)
+    return None if hashes is None else LearnedRows.of(hashes, aside.places)
 
 
 def _doubt(run: CertifiedRun, given: int, known: int | None) -> str | None:

@@ -1,0 +1,102 @@
+"""The looks at the model of a run, read from the files in its folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.errors import StoreError
+from automl_admm.core.evidence import Evidence
+from automl_admm.data.row_hashes import RowHashes
+from automl_admm.execution.evidence_files import decode_evidence
+from automl_admm.runs.saved.look_evidence import draw_again
+from automl_admm.store.file_schemas import LARGEST_TOTAL
+from automl_admm.store.run_folder import RunFolder
+
+
+@dataclass(frozen=True)
+class EarlierLook:
+    """An earlier look: the model it was about, hashes of its rows, and evidence by limit.
+
+    `order` is the hash of its rows in their order, and `largest` the weight that they were drawn
+    by; older versions wrote none. The model `learned` from so many of them, None if unknown.
+    """
+
+    number: int
+    model: str
+    hashes: RowHashes
+    evidence: Mapping[str, Evidence]
+    order: str | None
+    largest: float | None
+    learned: int | None = None
+
+    def drawn_by(self, largest: float, seed: int) -> EarlierLook:
+        """Return the look as if its rows had been drawn by a weight, which is no smaller."""
+        if self.largest is None:
+            return self
+        share = self.largest / largest
+        return replace(self, evidence=draw_again(self.evidence, share, seed, self.number))
+
+    def leaves_out(self, name: str) -> bool:
+        """Return True if it had labelled rows, and kept nothing of a limit."""
+        return len(self.hashes) > 0 and name not in self.evidence
+
+
+def read_looks(folder: RunFolder) -> Iterator[EarlierLook]:
+    """Read the looks in their order; raise if a file of one cannot be read."""
+    for path in sorted(folder.monitoring.glob("look-*.json")):
+        content = read_kept(path)
+        try:
+            names = list(content["evidence"])
+            seen = decode_evidence(json.dumps(list(content["evidence"].values())).encode())
+            result, hashes = content["result"], _hashes(content)
+            evidence = dict(zip(names, seen, strict=True))
+            orders = ("written_order_sha256", "placed_order_sha256", "order_sha256")
+            order = next((content[name] for name in orders if name in content), None)
+            largest = content.get(LARGEST_TOTAL)
+            learned = result.get("learned")
+            yield EarlierLook(
+                number=int(result["look"]),
+                model=content["model_sha256"],
+                hashes=hashes,
+                evidence=evidence,
+                order=order,
+                largest=None if largest is None else float(largest),
+                learned=None if learned is None else int(learned),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
+            raise _unreadable(path, problem) from problem
+
+
+def _hashes(content: Mapping[str, Any]) -> RowHashes:
+    """Return the hashes of the rows of a look; those of earlier versions have fewer."""
+    exact = np.array(content["row_hashes"], dtype=np.uint64)
+    more = [
+        np.array(content.get(name, ()), dtype=np.uint64)
+        for name in ("canonical_hashes", "placed_hashes", "written_hashes")
+    ]
+    if exact.ndim != 1 or any(one.shape not in ((0,), exact.shape) for one in more):
+        raise ValueError("its hashes are of different rows")
+    return RowHashes(exact, *more)
+
+
+def read_kept(path: Path) -> dict[str, Any]:
+    """Read a file kept by a look; raise if it cannot be read."""
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        content["schema_version"]
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise _unreadable(path, problem) from problem
+    return content
+
+
+def _unreadable(path: Path, problem: Exception) -> StoreError:
+    return StoreError(
+        f"'{path}' cannot be read: {problem}.",
+        hint="Restore it: without it the count of looks, and so the risk, is not known.",
+    )

@@ -1,0 +1,67 @@
+"""Rows of the fit among those of looks: on them broken limits seem to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from automl_admm.core.errors import DataError
+from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.runs.saved.certified_run import CertifiedRun
+from automl_admm.runs.saved.earlier_looks import EarlierLook
+from automl_admm.runs.saved.row_origin import (
+    ALL,
+    LEARNED,
+    OF_THE_FILE,
+    OTHER,
+    Origin,
+    count_learned,
+    find_origin,
+    learned_rows,
+    warn_of,
+)
+
+
+def count_new(run: CertifiedRun, table: Table) -> tuple[int | None, str | None]:
+    """Count rows learned from by the model, and doubt; raise if these are rows of the run.
+
+    As far as chance explains them they may equal rows of the run, as rows of few values do.
+    """
+    origin, _ = find_origin(run, table, len(table.y), None)
+    learned = count_learned(run, origin)
+    if origin.kind in (LEARNED, ALL, OF_THE_FILE):
+        raise DataError(
+            f"{run.data} has the rows of the run, and the model learned from {learned} of "
+            f"its {len(table.y)}: limits would seem to hold that are broken.",
+            hint="Give rows that arrived after the fit.",
+        )
+    _refuse_some(run, origin)
+    return learned, warn_of(origin)
+
+
+def _refuse_some(run: CertifiedRun, origin: Origin) -> None:
+    rows = learned_rows(run) if origin.kind == OTHER and origin.known else None
+    if rows is None or rows.explains(origin.known or 0, origin.given):
+        return
+    told = f"{origin.known} of the {origin.given} rows of {run.data}"
+    hint = "Leave them out: give rows that arrived after the fit."
+    if origin.are_alike:
+        hint = (
+            "Leave out rows of the run. The version that wrote it kept nothing to tell the others "
+            "from them: fit again if you have no rows but these."
+        )
+    raise DataError(
+        f"{told} equal rows that the model learned from{origin.or_alike}, which chance does not "
+        "explain: limits would seem to hold that are broken.",
+        hint=hint,
+    )
+
+
+def looks_of_fit(run: CertifiedRun, looks: Iterable[EarlierLook]) -> frozenset[int]:
+    """Return the numbers of looks at rows of the fit, let count by an older version."""
+    some = [look for look in looks if look.learned]
+    rows = learned_rows(run) if some else None
+    if rows is None:
+        return frozenset()
+    return frozenset(
+        look.number for look in some if not rows.explains(look.learned or 0, len(look.hashes))
+    )
