@@ -249,22 +249,32 @@ def counts_of(groups: Collection[Evidence]) -> list[Count]:
 def _ratio(groups: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) -> Bounds | None:
     """Bound min / max ≥ r, or p_i − r p_j ≥ 0 for all ordered pairs: min_{i ≠ j} l_i / u_j.
 
-    Each at risk / 2. The upper bound, min u_i / l_j, has every group's at risk / (2 K).
+    Each at risk / 2; where values may be negative see `_least_share`. The upper bound, min
+    u_i / l_j, has every group's at risk / (2 K).
     """
     each = _of_all(groups.values(), risk / 2, bounds_of)
     together = _of_all(groups.values(), risk / (2 * max(len(groups), 1)), bounds_of)
     # min / max of zeros is undefined, and so is a share of what may be negative without end.
     if len(each) < 2 or not together or min(one.upper for one in each) <= 0:
         return None
-    if any(one.lower == -math.inf for one in (*each, *together)):
+    if max(one.value for one in groups.values()) < 0 or any(
+        one.lower == -math.inf for one in (*each, *together)
+    ):
         return None
-    lower = min(first.lower / second.upper for first, second in permutations(each, 2))
+    lower = min(_least_share(first, second) for first, second in permutations(each, 2))
     upper = min(
         # A ratio of smallest to largest is never above 1.
         first.upper / second.lower if second.lower > 0 else 1.0
         for first, second in permutations(together, 2)
     )
-    return _joined(each, max(lower, 0.0), min(upper, 1.0), "union of ")
+    return _joined(each, lower, min(upper, 1.0), "union of ")
+
+
+def _least_share(part: Bounds, whole: Bounds) -> float:
+    """Return the lower bound of p_i / p_j for p_j > 0: a negative share is least of a small p_j."""
+    if part.lower >= 0:
+        return part.lower / whole.upper
+    return part.lower / whole.lower if whole.lower > 0 else -math.inf
 
 
 def _largest(parts: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) -> Bounds | None:

@@ -18,6 +18,7 @@ from automl_admm.core.evidence import (
     Explained,
     Gap,
     Mean,
+    Quantile,
     Ranking,
     Rate,
     Ratio,
@@ -185,6 +186,12 @@ def _has_no_largest(evidence: Evidence) -> bool:
     return isinstance(evidence, RootMeanSquare | Explained) and math.isinf(evidence.largest_square)
 
 
+def _may_be_negative(evidence: Evidence) -> bool:
+    if isinstance(evidence, Mean | Quantile):
+        return evidence.lowest < 0
+    return isinstance(evidence, Explained) or evidence.value < 0
+
+
 def why_not_estimable(evidence: Evidence) -> str:
     """Say why no bound is known for the evidence."""
     unknown = why_unknown(evidence)
@@ -196,6 +203,13 @@ def why_not_estimable(evidence: Evidence) -> str:
         return _CONTRADICTIONS[type(evidence)]
     if isinstance(evidence, Estimate) and evidence.why:
         return evidence.why
+    return _why_not_compared(evidence) or "no exact test is known for it"
+
+
+def _why_not_compared(evidence: Evidence) -> str:
+    """Say why nothing is known of a comparison of groups, if that is the reason."""
     if isinstance(evidence, Gap | Ratio) and len(evidence.groups) < 2:
         return "there is one group alone, and nothing to compare it with"
-    return "no exact test is known for it"
+    if isinstance(evidence, Ratio) and any(map(_may_be_negative, evidence.groups.values())):
+        return "no bound is known for a ratio of values that may be negative"
+    return ""

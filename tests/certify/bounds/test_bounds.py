@@ -52,6 +52,40 @@ def test_a_ratio_lies_between_its_bounds(found: dict[str, Rate], risk: float) ->
     assert bounds.lower <= ratio.value <= bounds.upper <= 1
 
 
+@pytest.mark.parametrize("low", [-0.1, 0.0, 0.1])
+def test_the_lower_bound_of_a_ratio_holds_for_values_of_either_sign(low: float) -> None:
+    rng, risk = np.random.default_rng(4), 0.2
+    drawn = [
+        {name: Mean(_signs(rng, mean), -1.0, 1.0) for name, mean in (("a", low), ("b", 0.5))}
+        for _ in range(200)
+    ]
+    found = [one for one in (exact_bounds(Ratio(parts), risk) for parts in drawn) if one]
+    assert len(found) > 50
+    assert sum(one.lower > low / 0.5 for one in found) <= risk * len(drawn)
+    assert sum(one.upper < low / 0.5 for one in found) <= risk * len(drawn)
+    assert min(one.lower for one in found) > -1.5
+
+
+def _signs(rng: np.random.Generator, mean: float) -> np.ndarray:
+    return np.where(rng.random(300) < (1 + mean) / 2, 1.0, -1.0)
+
+
+def test_no_lower_bound_of_a_ratio_is_known_if_all_may_be_negative() -> None:
+    some = Mean(np.array([0.1, -0.1, 0.2, 0.0]), -1.0, 1.0)
+    assert exact_bounds(Ratio({"a": some, "b": some}), 0.05).lower == -math.inf
+
+
+@pytest.mark.parametrize(
+    "part",
+    [Rate(0, 5), Rate(3, 40), Mean(np.zeros(9), 0.0, 4.0), Timing(np.ones(3), 0.5)],
+    ids=lambda one: type(one).__name__,
+)
+def test_a_ratio_of_what_is_never_negative_is_not(part: Evidence) -> None:
+    for other in (part, Rate(5, 60)):
+        bounds = exact_bounds(Ratio({"a": part, "b": other}), 0.05)
+        assert 0.0 <= bounds.lower <= bounds.upper <= 1.0
+
+
 def test_a_gap_of_two_rates_has_the_exact_bound_of_their_difference() -> None:
     bounds = exact_bounds(Gap({"a": Rate(30, 100), "b": Rate(10, 200)}), 0.05)
     assert bounds.upper == upper_difference_exact(Count(30, 100), Count(10, 200), 0.05)

@@ -133,6 +133,24 @@ def test_a_ratio_of_what_has_no_lowest_value_has_no_bounds() -> None:
     assert exact_bounds(Ratio(parts), 0.001) is None
 
 
+@pytest.mark.parametrize("largest", [2.0, math.inf], ids=["exact", "approximate"])
+@pytest.mark.parametrize("bound", [-0.1, 0.0])
+def test_a_negative_ratio_of_r2_is_no_proof(largest: float, bound: float) -> None:
+    """The R² of a group is about −0.4, that of the other 0.88."""
+    rng = np.random.default_rng(0)
+    truths = rng.uniform(-1, 1, (2, 3000))
+    parts = {
+        name: Explained(rng.normal(0, spread, 3000), truth, largest)
+        for name, spread, truth in zip("ab", (0.68, 0.2), truths, strict=True)
+    }
+    limit = Limit("r2_ratio", bound, at_least=True)
+    found = judge(Ratio(parts), limit, RISK)
+    assert found.value < -0.4
+    assert not found.is_certified
+    turned = {name: Explained(parts["a"].errors, parts["a"].truth, largest) for name in "ab"}
+    assert "may be negative" in judge(Ratio(turned), limit, RISK).reason
+
+
 @pytest.mark.parametrize("largest", [3.0, math.inf])
 @pytest.mark.parametrize("truth", [0.0, 0.1])
 def test_a_constant_truth_has_no_r2(truth: float, largest: float) -> None:
