@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from automl_admm.certify.bounds.anytime import anytime_bounds, risk_at
+from automl_admm.certify.bounds.anytime import anytime_bounds, anytime_range, risk_at
 from automl_admm.certify.bounds.bounds import Bounds, approximate_bounds, exact_bounds
 from automl_admm.core.evidence import Evidence
 from automl_admm.core.limits import Limit
+
+ANYWHERE = Bounds(-math.inf, math.inf, method="")
 
 
 class State(StrEnum):
@@ -26,7 +28,8 @@ class Watched:
     """A limit after a look: its value on the rows of this look and on all, and what they show.
 
     The true value is between `lower` and `upper`, at all looks at once, but for the risk. `recent`
-    is True if the rows of this look alone break it. `reason` says why there is no bound.
+    is True if the rows of this look alone break it. That a limit holds is shown by one end, known
+    more closely: so the range may reach beyond such a limit. `reason` says why there is no bound.
     """
 
     limit: str
@@ -72,6 +75,8 @@ class Watch:
             return Watched(
                 str(limit), lot.value, pooled.value, math.nan, math.nan, state, recent=recent
             )
+        # Two ends miss more often than the one of the claim; it may be known alone.
+        ends = anytime_range(pooled, claim, self.look) or ANYWHERE
         state = State.OPEN
         if recent or _is_outside(surely, limit):
             state = State.BROKEN
@@ -81,11 +86,11 @@ class Watch:
             str(limit),
             lot.value,
             pooled.value,
-            claimed.lower,
-            claimed.upper,
+            ends.lower,
+            ends.upper,
             state,
             claimed.method,
-            claimed.is_approximate,
+            claimed.is_approximate or ends.is_approximate,
             recent,
         )
 

@@ -20,7 +20,7 @@ PRECISION = 1e-14
 
 
 def anytime_bounds(evidence: Evidence, risk: float, look: int) -> Bounds | None:
-    """Return bounds valid at all looks together; `look` is the number of this one, from 1.
+    """Return bounds, each valid at all looks together; `look` is the number of this one, from 1.
 
     A rate has bounds for any number of rows. For all else look k spends risk / (k (k + 1)) of the
     risk: these shares add up to it. None without a test or a value.
@@ -33,6 +33,16 @@ def anytime_bounds(evidence: Evidence, risk: float, look: int) -> Bounds | None:
         return exact_bounds(evidence, risk)
     spent = risk_at(look, risk)
     return exact_bounds(evidence, spent) or approximate_bounds(evidence, spent)
+
+
+def anytime_range(evidence: Evidence, risk: float, look: int) -> Bounds | None:
+    """Return both ends at once, missed together with at most the risk at all looks.
+
+    The set of a rate has the whole risk for both ends. Any other bound may miss on each side, and
+    so has half of it.
+    """
+    one_side = risk if isinstance(evidence, (Rate, Fact)) else risk / 2
+    return anytime_bounds(evidence, one_side, look)
 
 
 def risk_at(look: int, risk: float) -> float:

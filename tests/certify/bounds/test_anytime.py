@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import betaln
 
-from automl_admm.certify.bounds.anytime import anytime_bounds, rate_set, risk_at
+from automl_admm.certify.bounds.anytime import anytime_bounds, anytime_range, rate_set, risk_at
 from automl_admm.certify.bounds.bounds import exact_bounds
 from automl_admm.certify.watching import State, Watch
-from automl_admm.core.evidence import Estimate, Fact, Mean, Rate
+from automl_admm.core.evidence import Estimate, Fact, Mean, Quantile, Rate
 from automl_admm.core.limits import Limit
 
 RISK = 0.1
@@ -81,3 +81,28 @@ def test_other_evidence_spends_a_share_of_the_risk_at_each_look() -> None:
     assert anytime_bounds(Estimate(3.0), RISK, 1) is None
     assert anytime_bounds(Rate(0, 0), RISK, 1) is None
     assert anytime_bounds(Rate(5, 4), RISK, 1) is None
+
+
+def test_the_range_of_a_quantile_misses_at_most_as_often_as_promised() -> None:
+    """With ends that have the whole risk each, 1 in 4 of these would miss."""
+    missed, runs, risk, sizes = 0, 400, 0.2, (60, 600, 6000)
+    for seed in range(runs):
+        rows = np.random.default_rng(seed).random(sum(sizes))
+        looks = [Quantile(rows[: sum(sizes[:k])], 0.5) for k in (1, 2, 3)]
+        found = [
+            Watch(risk, k, 1).judge(Limit("q", 2.0), seen, seen)
+            for k, seen in enumerate(looks, start=1)
+        ]
+        missed += any(not one.lower <= 0.5 <= one.upper for one in found)
+    assert missed / runs <= risk
+
+
+def test_a_claim_takes_one_end_and_a_range_both() -> None:
+    mean = Mean(np.linspace(0, 1, 50), 0.0, 1.0)
+    one_side = anytime_bounds(mean, RISK, 2)
+    assert one_side is not None
+    found = Watch(RISK, 2, 1).judge(Limit("m", one_side.upper), mean, mean)
+    assert found.state is State.HOLDS
+    assert found.upper > one_side.upper
+    for seen in (Rate(3, 50), Fact(3.0)):
+        assert anytime_range(seen, RISK, 2) == anytime_bounds(seen, RISK, 2)
