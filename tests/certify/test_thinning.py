@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -80,3 +82,46 @@ def test_what_is_of_no_rows_stays_as_it_is(kept: Evidence) -> None:
 def test_a_share_of_one_is_all_and_of_nothing_is_none(empty: Evidence) -> None:
     assert thinned(empty, 1.0) is empty
     assert np.isnan(thinned(empty, 0.0).value)
+
+
+def test_a_smaller_share_keeps_rows_of_a_larger_one() -> None:
+    """Counts in front of values must not change which of them are kept, either."""
+    values = np.arange(300.0)
+    parts: dict[str, Any] = {
+        "rate": Rate(300, 1000),
+        "f1": F1(40, 90),
+        "mean": Mean(values, 0.0, 300.0),
+    }
+    before = dict(parts)
+    for share in (0.999, 0.7, 0.5, 0.31, 0.1, 0.01, 1e-9):
+        found = thinned(Largest(parts), share, seed=7)
+        assert isinstance(found, Largest)
+        now: dict[str, Any] = dict(found.parts)
+        rate, f1, mean = (now[name] for name in parts)
+        others = rate.trials - rate.events
+        assert rate.events <= before["rate"].events
+        assert others <= before["rate"].trials - before["rate"].events
+        assert f1.hits <= before["f1"].hits
+        assert set(mean.values) <= set(before["mean"].values)
+        before = now
+
+
+def test_rows_that_go_from_share_to_share_are_a_plain_draw() -> None:
+    """Of those kept at 0.6 each stays at 0.2 by a third, however many they are."""
+    pairs = []
+    for seed in range(600):
+        large, small = (thinned(Rate(50, 50), share, seed) for share in (0.6, 0.2))
+        assert isinstance(large, Rate)
+        assert isinstance(small, Rate)
+        pairs.append((large.events, small.events))
+    large_counts, small_counts = np.array(pairs).T
+    left = small_counts - large_counts / 3
+    assert np.mean(left) == pytest.approx(0.0, abs=0.4)
+    assert np.var(left) == pytest.approx(30 * (1 / 3) * (2 / 3), rel=0.25)
+    assert abs(np.corrcoef(left, large_counts)[0, 1]) < 0.15
+
+
+def test_counts_beyond_all_rows_of_a_table_are_thinned_at_once() -> None:
+    found = thinned(Rate(10**12, 3 * 10**12), 0.3)
+    assert isinstance(found, Rate)
+    assert found.trials == pytest.approx(0.9e12, rel=1e-4)

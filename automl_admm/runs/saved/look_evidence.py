@@ -68,12 +68,15 @@ def draw_again(
     """Thin the evidence of a look, by limit, to a share of its rows.
 
     Its rows were drawn by a largest weight, and a later look may have had a larger one. The random
-    numbers are the same at each look: while the largest weight stays, the same rows count. With a
-    larger one counts of rates are drawn anew, so a row that was out may count again; the evidence
-    is that of a plain sample at each look all the same.
+    numbers of each limit are the same at each look, in files of earlier versions, too. So while the
+    largest weight stays the same rows count, and bounds for all looks at once hold; with a larger
+    one some of them go, and no row that was out comes back. The bounds told before supposed that no
+    group weighs more.
     """
-    rng = np.random.default_rng([seed, look])
-    return {name: thin(one, share, rng) for name, one in evidence.items()}
+    rngs = np.random.default_rng([seed, look]).spawn(len(evidence))
+    return {
+        name: thin(one, share, rng) for (name, one), rng in zip(evidence.items(), rngs, strict=True)
+    }
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import pytest
 from automl_admm.core.evidence import Evidence, Explained, Gap, Mean, Quantile, Rate, RootMeanSquare
 from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.execution.evidence_files import decode_evidence, encode_evidence
-from automl_admm.runs.saved.look_evidence import pool_looks
+from automl_admm.runs.saved.look_evidence import draw_again, pool_looks
 
 RNG = np.random.default_rng(0)
 VALUES = RNG.uniform(1, 5, size=(3, 40))
@@ -50,3 +50,18 @@ def test_looks_add_up_whatever_numbers_a_plugin_gives(name: str, *, is_checked: 
     assert not pooled.alone
     whole = ADDED.get(name) or as_evidence(NATURAL[name](VALUES.ravel()))
     assert numbers(pooled.by_limit["x"]) == numbers(whole)
+
+
+def test_a_row_that_was_out_never_counts_again() -> None:
+    """A look of a limit on rates in front of one on values, drawn by larger and larger weights."""
+    kept = {"fpr": Rate(200, 400), "mae": Mean(np.arange(100.0), 0.0, 100.0)}
+    before: dict[str, Any] = dict(kept)
+    for largest in np.geomspace(1.1, 50.0, 12):
+        found: dict[str, Any] = draw_again(kept, 1.0 / largest, seed=3, look=2)
+        again = draw_again(kept, 1.0 / largest, seed=3, look=2)
+        assert found["fpr"].events <= before["fpr"].events
+        assert found["fpr"].trials <= before["fpr"].trials
+        assert set(found["mae"].values) <= set(before["mae"].values)
+        assert numbers(found["mae"]) == numbers(again["mae"])
+        before = found
+    assert before["fpr"].trials < 40
