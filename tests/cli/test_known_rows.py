@@ -126,7 +126,8 @@ def test_a_look_knows_its_rows_beside_a_gap(run: Run, folder: Path) -> None:
         assert done.code == 3
         assert "has the rows of look 1 again" in done.err
     some = pd.concat([rows[:100], visits(200, 2)])
-    assert monitor(folder, with_gap(some, "flag")).repeated == 100  # a gap is no False
+    with pytest.raises(DataError, match="100 of the 301 rows"):  # a gap is no False
+        monitor(folder, with_gap(some, "flag"))
 
 
 def test_a_look_of_an_earlier_version_goes_by_its_one_hash(folder: Path) -> None:
@@ -140,7 +141,9 @@ def test_a_look_of_an_earlier_version_goes_by_its_one_hash(folder: Path) -> None
         monitor(folder, rows[:200])
     assert monitor(folder, visits(300, 2)).repeated == 0
     both = pd.concat([rows[:100], visits(300, 2)[:50], visits(200, 3)])
-    assert monitor(folder, both).repeated == 150
+    with pytest.raises(DataError, match=r"150 of the 350 rows .* equal rows of earlier looks"):
+        monitor(folder, both)
+    assert looks_of(folder) == 2
 
 
 def towns(rows: int, seed: int) -> pd.DataFrame:
@@ -264,6 +267,29 @@ def test_rows_of_the_fit_are_no_look(
     assert looks_of(folder) == 0
 
 
+def test_rows_of_looks_are_no_look(run: Run, folder: Path) -> None:
+    days = pd.concat([visits(300, seed) for seed in (1, 2, 3)])
+    for first, end in ((0, 300), (300, 600)):
+        monitor(folder, days[first:end])
+    for first, end in ((150, 450), (1, 300), (1, 310), (280, 760)):
+        done = run("monitor", folder, write(days[first:end], folder.parent / "export.csv"))
+        assert (done.code, done.err.count("\n")) == (3, 1), done.err
+        assert "rows that arrived since" in done.err
+    assert looks_of(folder) == 2
+    assert monitor(folder, days[599:]).repeated == 1
+
+
+def test_looks_that_hold_rows_twice_do_not_stop_new_ones(folder: Path) -> None:
+    """Earlier versions let rows count again: the looks are there, and go on."""
+    monitor(folder, visits(300, 1))
+    path = folder / "monitoring" / "look-0001.json"
+    content = json.loads(path.read_text())
+    content["result"]["look"] = 2
+    path.with_name("look-0002.json").write_text(json.dumps(content))
+    found = monitor(folder, visits(300, 2))
+    assert (found.look, found.repeated) == (3, 0)
+
+
 def test_a_few_rows_of_the_fit_are_told(run: Run, asked: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(asked, tmp_path / "RUN"))
     given = pd.concat([learned_from(folder, answers(600, 0))[:1], answers(30, 5)])
@@ -277,11 +303,11 @@ def test_new_rows_of_few_values_may_equal_rows_of_the_fit(run: Run, tmp_path: Pa
     search = AutoMLClassifier("tiny", cv=2, max_evaluations=1, executor="inline", random_state=0)
     search.set_params(constraints=["recall >= 0.2"], certify=0.9, work_dir=folder)
     search.fit(frame[["a", "b"]], frame["buys"])
-    for number, rows in enumerate((1, 5, 200)):
+    for number, rows in enumerate((1, 5, 200, 400)):
         given = write(towns(rows, 2 + number), tmp_path / f"{number}.csv")
         done = run("monitor", folder, given)
         assert done.code == 0, done.err
-    assert looks_of(folder) == 3
+    assert looks_of(folder) == 4
 
 
 def test_a_look_of_an_earlier_version_at_rows_of_the_fit_does_not_count(

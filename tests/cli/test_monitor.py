@@ -125,9 +125,23 @@ def test_rows_count_once(run: Run, folder: Path) -> None:
         assert "has the rows of look 1 again" in done.err
     pd.concat([shuffled.head(100), people(50, 7)]).to_csv(folder / "mixed.csv", index=False)
     done = run("monitor", "RUN", "mixed.csv")
-    assert done.code == 0
-    assert "100 rows equal rows of an earlier look" in done.err
-    assert len(list((folder / "RUN" / "monitoring").iterdir())) == 2
+    assert (done.code, done.err.count("\n")) == (3, 1)
+    assert "100 of the 150 rows of mixed.csv equal rows of earlier looks" in done.err
+    pd.concat([shuffled.head(1), people(50, 7)]).to_csv(folder / "one.csv", index=False)
+    assert look(run, "one.csv")["look"] == 2
+
+
+def test_rows_of_several_looks_count_once(run: Run, folder: Path) -> None:
+    """An export of the last days has rows of the looks of all of them."""
+    look(run, "1.csv")
+    look(run, "2.csv")
+    days = pd.concat([pd.read_csv(folder / f"{month}.csv") for month in (1, 2, 3)])
+    for first, end in ((200, 600), (1, 400), (360, 840), (1, 810)):
+        days.iloc[first:end].to_csv(folder / "export.csv", index=False)
+        done = run("monitor", "RUN", "export.csv")
+        assert (done.code, done.err.count("\n")) == (3, 1), done.err
+        assert "rows that arrived since" in done.err
+    assert look(run, "3.csv")["pooled_rows"] == 1200
 
 
 @pytest.mark.parametrize("order", ["same", "another"])

@@ -37,13 +37,9 @@ from automl_admm.runs.saved.look_evidence import (
     pool_looks,
 )
 from automl_admm.runs.saved.monitored import Monitored
-from automl_admm.runs.saved.rows_again import (
-    are_again,
-    count_again,
-    hash_of_order,
-    twins_by_kinds,
-)
+from automl_admm.runs.saved.rows_again import count_again, hash_of_order
 from automl_admm.runs.saved.rows_of_fit import count_new, looks_of_fit
+from automl_admm.runs.saved.rows_of_looks import refuse_again
 from automl_admm.runs.saved.watched_columns import columns_of_model, shifts_from
 from automl_admm.runs.saved.weights_of_looks import Heaviest
 from automl_admm.store.file_schemas import LARGEST_TOTAL
@@ -129,7 +125,7 @@ class _Watched:
         is_labelled = target is not None and target in frame.columns
         table = self.run.table(self.run.counted(frame)) if is_labelled else None
         hashes = RowHashes(NONE, NONE) if table is None else self.run.row_hashes(table)
-        self._refuse_again(hashes)
+        refuse_again(self.run, hashes, self.same)
         learned, doubt = (None, None) if table is None else count_new(self.run, table)
         seen = self._seen(table)
         lots, pooled = seen.by_limit, self._pooled(seen)
@@ -178,17 +174,6 @@ class _Watched:
 
     def _before(self) -> list[RowHashes]:
         return [look.hashes for look in self.same]
-
-    def _refuse_again(self, hashes: RowHashes) -> None:
-        """Raise if these have all rows of a look, or a look all of these, by more than chance."""
-        twins = twins_by_kinds(hashes, self._before())
-        for look in self.same:
-            if are_again(hashes, look.hashes, look.order, twins):
-                raise DataError(
-                    f"{self.run.data} has the rows of look {look.number} again.",
-                    hint="Give only rows that arrived since: a row that counts twice proves what "
-                    "is not so.",
-                )
 
     def _not_counted(self, seen: LookEvidence, pooled: PooledEvidence) -> Iterator[str]:
         """Name limits without evidence in these rows or an earlier look, and rows not drawn."""

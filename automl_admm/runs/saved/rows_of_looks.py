@@ -1,0 +1,33 @@
+"""Rows of earlier looks among those of a look: each may count once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from automl_admm.core.errors import DataError
+from automl_admm.data.row_hashes import RowHashes
+from automl_admm.runs.saved.certified_run import CertifiedRun
+from automl_admm.runs.saved.earlier_looks import EarlierLook
+from automl_admm.runs.saved.natural_twins import count_unexplained
+from automl_admm.runs.saved.row_origin import learned_rows
+from automl_admm.runs.saved.rows_again import are_again, twins_by_kinds
+
+
+def refuse_again(run: CertifiedRun, hashes: RowHashes, looks: Sequence[EarlierLook]) -> None:
+    """Raise if more of the rows equal rows of earlier looks than chance explains."""
+    before = [look.hashes for look in looks]
+    twins = twins_by_kinds(hashes, before)
+    for look in looks:
+        if are_again(hashes, look.hashes, look.order, twins):
+            raise DataError(
+                f"{run.data} has the rows of look {look.number} again.",
+                hint="Give only rows that arrived since: a row that counts twice proves what "
+                "is not so.",
+            )
+    if found := count_unexplained(hashes, before, learned_rows(run) if before else None):
+        raise DataError(
+            f"{found} of the {len(hashes)} rows of {run.data} equal rows of earlier looks, which "
+            "chance does not explain.",
+            hint="Give only the rows that arrived since: a row that counts twice proves what is "
+            "not so.",
+        )

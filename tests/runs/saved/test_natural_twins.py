@@ -1,0 +1,82 @@
+"""Rows that repeat each other by nature are told from rows that are given again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from automl_admm.data.row_hashes import NONE, RowHashes
+from automl_admm.runs.saved.learned_rows import LearnedRows
+from automl_admm.runs.saved.natural_twins import count_unexplained
+
+MANY = 10**12
+SIZES = [(200, 20), (200, 200), (20, 60), (500, 1), (40, 1000)]
+
+
+def drawn(seed: int, rows: int, distinct: int) -> RowHashes:
+    """Draw rows of which some are more frequent than others."""
+    rng = np.random.default_rng(seed)
+    hashes = (rng.random(rows) ** 2 * distinct).astype(np.uint64)
+    return RowHashes(hashes, hashes, hashes, hashes)
+
+
+def fit(distinct: int) -> LearnedRows:
+    return LearnedRows.of(drawn(99, 600, distinct), range(200))
+
+
+def joined(*parts: RowHashes) -> RowHashes:
+    return RowHashes.together(parts)
+
+
+KNOWN = pytest.mark.parametrize("is_known", [True, False], ids=["rows of the fit", "looks alone"])
+
+
+@KNOWN
+@pytest.mark.parametrize("distinct", [1, 2, 8, 30, 1000, 100_000, MANY])
+@pytest.mark.parametrize(("before", "now"), SIZES)
+def test_new_rows_are_explained(distinct: int, before: int, now: int, *, is_known: bool) -> None:
+    learned = fit(distinct) if is_known else None
+    for seed in range(6):
+        looks = [drawn(100 * seed + one, before, distinct) for one in range(6)]
+        rows = drawn(100 * seed + 50, now, distinct)
+        assert count_unexplained(rows, looks, learned) == 0
+
+
+@KNOWN
+@pytest.mark.parametrize("distinct", [20_000, MANY])
+def test_rows_of_several_looks_are_known(distinct: int, *, is_known: bool) -> None:
+    learned = fit(distinct) if is_known else None
+    looks = [drawn(seed, 300, distinct) for seed in range(4)]
+    first, second, *_ = looks
+    over_both = joined(first.part(slice(150, 300)), second.part(slice(150)))
+    but_one = joined(first.part(slice(1, 300)), drawn(7, 10, distinct))
+    of_each = joined(*(look.part(slice(75)) for look in looks))
+    for rows, known in ((over_both, looks[:2]), (but_one, looks[:1]), (of_each, looks)):
+        found = count_unexplained(rows, known, learned)
+        assert len(rows) - 30 <= found <= len(rows)
+
+
+@KNOWN
+def test_looks_that_hold_rows_twice_do_not_count_against_new_rows(*, is_known: bool) -> None:
+    learned = fit(MANY) if is_known else None
+    look = drawn(0, 300, MANY)
+    older = [look, joined(look.part(slice(1, 300)), drawn(1, 10, MANY)), look.first(2)]
+    assert count_unexplained(drawn(2, 300, MANY), older, learned) == 0
+    assert count_unexplained(look.part(slice(200)), older, learned) == 200
+
+
+def test_few_hashes_of_earlier_versions_are_held_to_their_own_chance() -> None:
+    """By the cells alone, without their columns, nearly all rows of a table may be equal."""
+    alike, placed = drawn(0, 600, 8).exact, drawn(1, 600, MANY).exact
+    learned = LearnedRows.of(RowHashes(alike, alike, placed, placed), range(200))
+    new = RowHashes(alike[:300], alike[:300], placed[:300] + np.uint64(1))
+    older = RowHashes(alike[300:], alike[300:])
+    assert count_unexplained(new, [older], learned) == 0
+    assert count_unexplained(new, [older, new], learned) == 300
+
+
+def test_no_rows_are_explained() -> None:
+    nothing = RowHashes(NONE, NONE)
+    for learned in (fit(MANY), None):
+        assert count_unexplained(nothing, [drawn(0, 5, 8)], learned) == 0
+        assert count_unexplained(drawn(0, 5, 8), [nothing], learned) == 0
