@@ -26,9 +26,9 @@ def monitor(
 
     If the rows have the target, the limits of the run are tested on all labelled rows of all looks,
     and on those of this look alone; without it only shifts are looked for. A `LimitWarning` says
-    that no limit was tested, that the folder has another model than before, or that its model is of
-    an earlier session. The look is written into the folder, where `automl-admm monitor` counts it,
-    too.
+    that no limit was tested, of rows given twice, that the folder has another model than
+    before, or that its model is of an earlier session. The look is written into the folder, where
+    `automl-admm monitor` counts it, too.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def monitor(
     found = look_at(
         folder, given.frame, given.title, given.place, reference=known, confidence=confidence
     )
-    for told in (earlier, found.untested, found.anew):
+    for told in (earlier, found.untested, found.anew, found.given_twice):
         if told is not None:
             warnings.warn(told, LimitWarning, stacklevel=2)
     return found

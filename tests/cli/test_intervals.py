@@ -46,6 +46,15 @@ def test_intervals_hold_about_their_share_of_new_rows(
     assert 0.8 < np.mean((found["lower"] <= truth) & (truth <= found["upper"])) < 0.98
 
 
+def test_rows_given_several_times_are_told(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pd.concat([pd.read_csv(place / "known.csv")] * 5).to_csv(tmp_path / "five.csv", index=False)
+    words = ("--intervals", "90%", "--calibrate", tmp_path / "five.csv")
+    assert call("predict", place / "run", place / "new.csv", *words) == 0
+    assert "640 of the 800 rows of" in capsys.readouterr().err
+
+
 @pytest.fixture(scope="module")
 def visits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a run on patients of 10 visits each, and tables of other patients."""

@@ -290,6 +290,20 @@ def test_looks_that_hold_rows_twice_do_not_stop_new_ones(folder: Path) -> None:
     assert (found.look, found.repeated) == (3, 0)
 
 
+def test_rows_given_twice_in_a_file_are_told(run: Run, asked: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(asked, tmp_path / "RUN"))
+    some = pd.concat([answers(300, 1), answers(300, 1)[:60]])
+    given = write(some, tmp_path / "given.parquet")
+    for words in (("monitor", folder, given), ("verify", folder, given, "--fresh")):
+        done = run(*words)
+        assert done.code == 0, done.err
+        assert "warning: 60 of the 360 rows of" in done.err
+        assert "equal a row before them, which chance does not explain" in done.err
+    once = write(answers(300, 2), tmp_path / "once.csv")
+    for words in (("monitor", folder, once), ("verify", folder, once, "--fresh")):
+        assert "before them" not in run(*words).err
+
+
 def test_a_few_rows_of_the_fit_are_told(run: Run, asked: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(asked, tmp_path / "RUN"))
     given = pd.concat([learned_from(folder, answers(600, 0))[:1], answers(30, 5)])
@@ -307,6 +321,7 @@ def test_new_rows_of_few_values_may_equal_rows_of_the_fit(run: Run, tmp_path: Pa
         given = write(towns(rows, 2 + number), tmp_path / f"{number}.csv")
         done = run("monitor", folder, given)
         assert done.code == 0, done.err
+        assert "before them" not in done.err
     assert looks_of(folder) == 4
 
 

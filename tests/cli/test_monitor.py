@@ -144,6 +144,17 @@ def test_rows_of_several_looks_count_once(run: Run, folder: Path) -> None:
     assert look(run, "3.csv")["pooled_rows"] == 1200
 
 
+def test_rows_given_twice_in_a_file_are_told(run: Run, folder: Path) -> None:
+    assert look(run, "2.csv")["given_twice"] is None
+    twice = pd.concat([people(300, 8)] * 2)
+    twice.to_csv(folder / "twice.csv", index=False)
+    done = run("monitor", "RUN", "twice.csv")
+    assert done.code == 0
+    assert "of the 600 rows of twice.csv equal a row before them" in done.err
+    with pytest.warns(LimitWarning, match="equal a row before them"):
+        monitor("RUN", pd.concat([people(200, 9)] * 3))
+
+
 @pytest.mark.parametrize("order", ["same", "another"])
 def test_rows_of_the_fit_are_refused(run: Run, folder: Path, order: str) -> None:
     rows = pd.read_csv(folder / "old.csv")

@@ -169,8 +169,8 @@ def _calibrated(folder: RunFolder, source: Path, coverage: float, options: FileO
     frame = read_rows(manifest, source, None, options)
     with unprinted():
         found = calibrate(folder, frame, coverage, title_of(source), place_in(source, options))
-    if found.doubt is not None:
-        say(f"warning: {found.doubt}", err=True)
+    for doubt in filter(None, (found.doubt, found.given_twice)):
+        say(f"warning: {doubt}", err=True)
     of_groups = "" if found.groups is None else " in new groups"
     counted = "" if found.groups is None else f" in {say_count(found.groups, 'group')}"
     say(

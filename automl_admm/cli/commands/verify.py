@@ -148,3 +148,5 @@ def _warn_of_known(tested: OnFreshRows) -> None:
         told += OR_ALIKE if tested.are_alike else ""
     if told:
         say(f"warning: {told}.", err=True)
+    if tested.given_twice:
+        say(f"warning: {tested.given_twice}", err=True)

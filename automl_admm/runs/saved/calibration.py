@@ -14,6 +14,7 @@ from automl_admm.data.conforming import Place, row_of
 from automl_admm.pipelines.intervals import half_width, least_count
 from automl_admm.runs.finish.model_file import rows_for_the_model
 from automl_admm.runs.saved.labelled_rows import open_run
+from automl_admm.runs.saved.natural_twins import tell_copies
 from automl_admm.runs.saved.row_origin import count_learned, find_origin
 from automl_admm.store.run_folder import RunFolder
 
@@ -26,13 +27,15 @@ class Calibration:
     """The half width of all intervals, and the number of rows that it comes from.
 
     If the run was told that rows belong together, they are of so many `groups`. With a `doubt`
-    nobody knows if the model learned from these rows.
+    nobody knows if the model learned from these rows. `given_twice` is a sentence if more of them
+    equal others among them than chance explains.
     """
 
     half_width: float
     rows: int
     doubt: str | None
     groups: int | None = None
+    given_twice: str | None = None
 
 
 def calibrate(
@@ -74,4 +77,5 @@ def calibrate(
             f"intervals that hold {100 * coverage:g} % of new ones; it takes "
             f"{least_count(coverage)}."
         )
-    return Calibration(found, len(table.y), origin.doubt, groups)
+    given_twice = tell_copies(run.row_hashes(table), run)
+    return Calibration(found, len(table.y), origin.doubt, groups, given_twice)

@@ -19,6 +19,7 @@ from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.provenance import tell_other_machine
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
 from automl_admm.runs.saved.learned_rows import LearnedRows
+from automl_admm.runs.saved.natural_twins import tell_copies
 from automl_admm.runs.saved.verification import judge_calls
 from automl_admm.store.run_folder import RunFolder
 
@@ -32,7 +33,7 @@ class OnFreshRows:
     run kept no hashes of its rows. They may be alike alone, with the same cells in other columns,
     where an earlier version wrote the hashes: then they `are_alike`. `machine` says how this one
     differs from that of the run's timings. `tested` of them were drawn to be independent; None: all
-    are.
+    are. `given_twice` is a sentence if more rows equal others among them than chance explains.
     """
 
     findings: tuple[Finding, ...]
@@ -43,6 +44,7 @@ class OnFreshRows:
     tested: int | None = None
     machine: tuple[str, ...] = ()
     are_alike: bool = False
+    given_twice: str | None = None
 
     @property
     def is_certified(self) -> bool:
@@ -81,7 +83,17 @@ def test_on_fresh_rows(folder: RunFolder, frame: Any, data: str, place: Place) -
     drawn = None if tested is None else len(tested)
     other = tell_other_machine(run.aside.machine)
     are_alike = hashes is not None and not hashes.tell_columns
-    return OnFreshRows(findings, timed, run.risk, len(table.y), known, drawn, other, are_alike)
+    return OnFreshRows(
+        findings=findings,
+        timed=timed,
+        risk=run.risk,
+        rows=len(table.y),
+        known=known,
+        tested=drawn,
+        machine=other,
+        are_alike=are_alike,
+        given_twice=tell_copies(run.row_hashes(table), run),
+    )
 
 
 def _count_known(run: CertifiedRun, hashes: RowHashes, table: Table) -> int:

@@ -19,7 +19,8 @@ class Monitored:
     why limits on decisions and the like were not tested; `anew` is a sentence if earlier looks or
     their reference were at another model, and count no more. `not_counted` names limits without
     these rows, or without those of an earlier look. `drawn` is the number of rows that were drawn
-    for the limits, by weights or groups; None if all count.
+    for the limits, by weights or groups; None if all count. `given_twice` is a sentence if more
+    labelled rows equal others among them than chance explains.
     """
 
     look: int
@@ -38,6 +39,7 @@ class Monitored:
     anew: str | None = None
     not_counted: tuple[str, ...] = ()
     drawn: int | None = None
+    given_twice: str | None = None
 
     @property
     def broken(self) -> tuple[Watched, ...]:

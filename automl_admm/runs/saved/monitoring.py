@@ -37,6 +37,7 @@ from automl_admm.runs.saved.look_evidence import (
     pool_looks,
 )
 from automl_admm.runs.saved.monitored import Monitored
+from automl_admm.runs.saved.natural_twins import tell_copies
 from automl_admm.runs.saved.rows_again import count_again, hash_of_order
 from automl_admm.runs.saved.rows_of_fit import count_new, looks_of_fit
 from automl_admm.runs.saved.rows_of_looks import refuse_again
@@ -156,6 +157,7 @@ class _Watched:
             anew=_say_anew(self, is_others=is_others),
             not_counted=tuple(self._not_counted(seen, pooled)),
             drawn=seen.draw.drawn,
+            given_twice=tell_copies(hashes, self.run),
         )
         self._write(found, hashes, seen)
         return found

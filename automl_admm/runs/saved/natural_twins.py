@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from automl_admm.certify.bounds.bounds import exact_bounds
 from automl_admm.core.evidence import Rate
 from automl_admm.data.row_hashes import RowHashes
+from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.learned_rows import DOUBT, LearnedRows
+from automl_admm.runs.saved.row_origin import learned_rows
 from automl_admm.runs.saved.rows_again import count_again
 
 
@@ -79,3 +82,39 @@ def count_unexplained(
             if not twins.explain(found, len(rows), len(one)):
                 return count_again(rows, tables)
     return 0
+
+
+def count_copies(rows: RowHashes, learned: LearnedRows | None) -> int:
+    """Count rows that equal one before them in their table; 0 if chance explains them.
+
+    The rows of the fit tell how often rows repeat by nature. Where they are not known, only a table
+    that has each row equally often, as if it were given several times, is more than chance.
+    """
+    if learned is None:
+        return _copies(rows) if _is_given_several_times(rows.counts()) else 0
+    fit = RowHashes.together([learned.hashes, learned.aside])
+    rows = rows.first(fit.kinds)
+    twins = NaturalTwins.seen(_copies(fit), len(fit), [len(fit)])
+    found = _copies(rows)
+    return 0 if twins.explain(found, len(rows), len(rows)) else found
+
+
+def _copies(rows: RowHashes) -> int:
+    return len(rows) - len(rows.counts())
+
+
+def _is_given_several_times(counts: NDArray[np.intp]) -> bool:
+    """Return True if all numbers have a divisor, as for each of them half have by chance."""
+    times = int(np.gcd.reduce(counts)) if len(counts) else 1
+    return times > 1 and float(times) ** -len(counts) <= DOUBT
+
+
+def tell_copies(rows: RowHashes, run: CertifiedRun) -> str | None:
+    """Return a sentence if more rows equal one before them in their table than chance explains."""
+    copies = count_copies(rows, learned_rows(run)) if len(rows) else 0
+    if not copies:
+        return None
+    return (
+        f"{copies} of the {len(rows)} rows of {run.data} equal a row before them, which chance "
+        "does not explain: a row that counts twice proves what is not so. Give each once."
+    )

@@ -7,7 +7,7 @@ import pytest
 
 from automl_admm.data.row_hashes import NONE, RowHashes
 from automl_admm.runs.saved.learned_rows import LearnedRows
-from automl_admm.runs.saved.natural_twins import count_unexplained
+from automl_admm.runs.saved.natural_twins import count_copies, count_unexplained
 
 MANY = 10**12
 SIZES = [(200, 20), (200, 200), (20, 60), (500, 1), (40, 1000)]
@@ -40,6 +40,7 @@ def test_new_rows_are_explained(distinct: int, before: int, now: int, *, is_know
         looks = [drawn(100 * seed + one, before, distinct) for one in range(6)]
         rows = drawn(100 * seed + 50, now, distinct)
         assert count_unexplained(rows, looks, learned) == 0
+        assert count_copies(rows, learned) == 0
 
 
 @KNOWN
@@ -75,8 +76,19 @@ def test_few_hashes_of_earlier_versions_are_held_to_their_own_chance() -> None:
     assert count_unexplained(new, [older, new], learned) == 300
 
 
+@KNOWN
+@pytest.mark.parametrize("times", [2, 3, 10])
+def test_a_table_given_several_times_is_told(times: int, *, is_known: bool) -> None:
+    learned = fit(MANY) if is_known else None
+    rows = joined(*[drawn(0, 300, MANY)] * times)
+    assert count_copies(rows, learned) == 300 * (times - 1)
+    part = joined(drawn(0, 300, MANY), drawn(0, 100, MANY))
+    assert count_copies(part, learned) == (100 if is_known else 0)
+
+
 def test_no_rows_are_explained() -> None:
     nothing = RowHashes(NONE, NONE)
     for learned in (fit(MANY), None):
         assert count_unexplained(nothing, [drawn(0, 5, 8)], learned) == 0
         assert count_unexplained(drawn(0, 5, 8), [nothing], learned) == 0
+        assert count_copies(nothing, learned) == 0
