@@ -14,6 +14,7 @@ import controls_tables
 import frames_table
 import live_solvers_tables
 import peers_300_tables
+import peers_limits_splits_tables
 import peers_limits_tables
 import peers_tables
 import study_pages
@@ -277,6 +278,9 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "peers-limits": peers_limits_tables.tables,
     "peers-limits-protocol": peers_limits_tables.protocol,
     "peers-limits-short": peers_limits_tables.short,
+    "peers-limits-splits": peers_limits_splits_tables.tables,
+    "peers-limits-splits-protocol": peers_limits_splits_tables.protocol,
+    "peers-limits-splits-short": peers_limits_splits_tables.short,
     "peers-others": peers_tables.partial,
     "peers-protocol": peers_tables.protocol,
     "peers-readme": peers_tables.readme,
