@@ -64,12 +64,14 @@ def _with_frames(content: bytes, log: bytes) -> bytes:
     _, _, size, _, *salt, _, _ = LOG_HEADER.unpack_from(log)
     if size not in PAGE_SIZES:
         return content
-    for offset in range(LOG_HEADER.size, len(log) - size, FRAME_HEADER.size + size):
+    frame = FRAME_HEADER.size + size
+    # A cut page would be shorter than its place, and all pages behind it would move.
+    for offset in range(LOG_HEADER.size, len(log) - frame + 1, frame):
         number, _, *frame_salt, _, _ = FRAME_HEADER.unpack_from(log, offset)
         begin = (number - 1) * size
         # What is left in the log from before the last checkpoint bears another salt.
         if frame_salt == salt and 0 <= begin <= len(pages):
-            page = log[offset + FRAME_HEADER.size : offset + FRAME_HEADER.size + size]
+            page = log[offset + FRAME_HEADER.size : offset + frame]
             pages[begin : begin + size] = page
     return bytes(pages)
 
