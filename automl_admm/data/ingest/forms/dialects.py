@@ -75,6 +75,15 @@ def is_unsure(figures: Sequence[str], dialect: Dialect) -> bool:
     )
 
 
+def say_unsure(facts: Mapping[str, Any]) -> str:
+    """Return the words for a sign that could have meant something else, as part of a note."""
+    if not facts.get("is_unsure"):
+        return ""
+    sign = facts["thousands"] or facts["decimal"]
+    role = "parts thousands" if facts["thousands"] else "stands before decimals"
+    return f"; taken for granted: '{sign}' {role}"
+
+
 def _all_are(pattern: str, joined: str) -> bool:
     # One search over the joined lines is many times as fast as one for each.
     return re.fullmatch(rf"(?:(?:{pattern})\n)*+(?:{pattern})", joined) is not None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,13 @@ from automl_admm.data.ingest.forms.cells import (
     series_like,
     some_are,
     words_between,
+)
+from automl_admm.data.ingest.forms.dialects import (
+    Dialect,
+    dialect_of,
+    figure_pattern,
+    is_unsure,
+    say_unsure,
 )
 from automl_admm.data.ingest.records import Facts
 
@@ -39,16 +48,22 @@ CLOCKS = re.compile(
     rf"(?:(?P<days>-?\d+) days?,? ?\+?)?(?P<minus>-)?{CLOCK}(?: ?(?P<half>[ap])\.?m\.?)?",
     re.IGNORECASE | re.ASCII,
 )
-AMOUNT = re.compile(rf"(\d+(?:[.,]\d+)?) ?({UNIT})\b", re.IGNORECASE | re.ASCII)
+# A number in any dialect.
+FIGURE = r"(?:[1-9]\d{0,2}(?:[.,' ]\d{2,3})*[.,' ]\d{3}(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
+# All that older runs read: a comma there stands before decimals.
+OLDER_FIGURE = re.compile(r"\d+(?:[.,]\d+)?", re.ASCII)
+AMOUNT = re.compile(rf"({FIGURE}) ?({UNIT})\b", re.IGNORECASE | re.ASCII)
 AMOUNTS = re.compile(
-    rf"(-)?(?:\d+(?:[.,]\d+)? ?(?:{UNIT})\b(?:,? (?:and )?|,)?)+", re.IGNORECASE | re.ASCII
+    rf"(-)?(?:{FIGURE} ?(?:{UNIT})\b(?:,? (?:and )?|,)?)+", re.IGNORECASE | re.ASCII
 )
 ISO = re.compile(
     r"(-)?P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?(?<![PT])"
 )
 IN_ISO = (604800, 86400, 3600, 60, 1)
 # `5 m` is as well five metres.
-METRES = re.compile(r"-?\d+(?:[.,]\d+)? ?m", re.IGNORECASE)
+METRES = re.compile(rf"-?{FIGURE} ?m", re.IGNORECASE)
+PLAIN = Dialect(".")
+MARKED = re.compile(r"\d[.,' ]\d")
 HINT = "Write it as in training, or nothing where it is missing."
 
 
@@ -57,28 +72,58 @@ def recognise_duration(column: Any) -> Facts | None:
     kind = kind_of_cells(column)
     if kind in TYPED:
         first = column.dropna().head(1)
-        return _facts(str(first.iloc[0]), has_seconds=kind != "time") if len(first) else None
+        return _typed_facts(str(first.iloc[0]), kind) if len(first) else None
     if kind != "string" or not some_are(column, _is_like):
         return None
     cells = cells_of(column)
     if all(METRES.fullmatch(text) for text in cells.distinct if _is_like(text)):
         return None
-    is_short = any(_is_beyond_hours(text) for text in cells.distinct)
-    seconds = np.array([_seconds(text, is_short=is_short) for text in cells.distinct])
+    facts = _facts_of_texts(cells.distinct)
+    if facts is None:
+        return None
+    seconds = np.array([_seconds(text, facts) for text in cells.distinct])
     missing = words_between(cells, np.isnan(seconds))
     if missing is None:
         return None
-    example = cells.distinct[int(np.flatnonzero(~np.isnan(seconds))[0])]
-    clocks = [found for text in cells.distinct if (found := CLOCKS.fullmatch(text))]
-    has_seconds = bool(clocks) and all(found["c"] is not None for found in clocks)
-    facts = _facts(example, is_short=is_short, has_seconds=has_seconds)
+    facts["example"] = _example(list(compress(cells.distinct, ~np.isnan(seconds))))
     return facts | ({"missing": missing} if missing else {})
 
 
-def _facts(example: str, *, has_seconds: bool, is_short: bool = False) -> dict[str, Any]:
-    """Return the facts; with `has_seconds` every clock has them, and `11:16` may be anything."""
-    facts = {"is_short": is_short, "example": example}
-    return facts | ({"has_seconds": True} if has_seconds else {})
+def _typed_facts(example: str, kind: str) -> dict[str, Any]:
+    """Return the facts of a column with a type; only beside times of day is `11:16` one."""
+    facts = {"is_short": False, "example": example} | _signs(PLAIN)
+    return facts | ({} if kind == "time" else {"has_seconds": True})
+
+
+def _facts_of_texts(texts: Sequence[str]) -> dict[str, Any] | None:
+    """Return the facts but for the example; None if the numbers have no dialect in common.
+
+    With `has_seconds` every clock has them, and `11:16` may be anything.
+    """
+    figures = _figures_in(texts)
+    dialect = dialect_of(figures) if figures else PLAIN
+    if dialect is None:
+        return None
+    facts: dict[str, Any] = {"is_short": any(map(_is_beyond_hours, texts))} | _signs(dialect)
+    clocks = [found for found in map(CLOCKS.fullmatch, texts) if found]
+    if clocks and all(found["c"] is not None for found in clocks):
+        facts["has_seconds"] = True
+    return facts | ({"is_unsure": True} if is_unsure(figures, dialect) else {})
+
+
+def _signs(dialect: Dialect) -> dict[str, str]:
+    return {"decimal": dialect.decimal, "thousands": dialect.thousands}
+
+
+def _figures_in(texts: Sequence[str]) -> list[str]:
+    """Return the numbers beside units; clocks and ISO texts cannot be misread."""
+    amounts = (AMOUNT.findall(text) for text in texts if AMOUNTS.fullmatch(text))
+    return [figure for found in amounts for figure, _ in found]
+
+
+def _example(texts: Sequence[str]) -> str:
+    """Return the first text with a sign in a number, which shows the dialect, or else the first."""
+    return next(filter(MARKED.search, texts), texts[0])
 
 
 def _is_like(text: str) -> bool:
@@ -91,12 +136,12 @@ def _is_beyond_hours(text: str) -> bool:
     return found is not None and found["c"] is None and int(found["a"]) > 24
 
 
-def _seconds(text: str, *, is_short: bool) -> float:
+def _seconds(text: str, facts: Facts) -> float:
     """Return the seconds of a text; NaN for one that is no duration."""
     if found := CLOCKS.fullmatch(text):
-        return _of_clock(found, is_short=is_short)
+        return _of_clock(found, is_short=facts["is_short"])
     if found := AMOUNTS.fullmatch(text):
-        total = sum(_float(a) * SECONDS[u.lower()] for a, u in AMOUNT.findall(text))
+        total = sum(_figure(a, facts) * SECONDS[u.lower()] for a, u in AMOUNT.findall(text))
         return -total if found[1] else total
     if found := ISO.fullmatch(text):
         parts = zip(found.groups()[1:], IN_ISO, strict=True)
@@ -105,9 +150,19 @@ def _seconds(text: str, *, is_short: bool) -> float:
     return np.nan
 
 
+def _figure(text: str, facts: Facts) -> float:
+    """Return a number in the dialect of training; NaN for one in another."""
+    if "decimal" not in facts:  # a run of an earlier version
+        return float(text.replace(",", ".")) if OLDER_FIGURE.fullmatch(text) else np.nan
+    decimal, thousands = facts["decimal"], facts["thousands"]
+    if re.fullmatch(figure_pattern(Dialect(decimal, thousands)), text) is None:
+        return np.nan
+    return float(text.replace(thousands, "").replace(decimal, "."))
+
+
 def _of_clock(found: re.Match[str], *, is_short: bool) -> float:
     first, second = int(found["a"]), int(found["b"])
-    third = _float(found["c"] or "0")
+    third = float((found["c"] or "0").replace(",", "."))
     if found["half"]:
         if not 1 <= first <= 12:
             return np.nan
@@ -118,10 +173,6 @@ def _of_clock(found: re.Match[str], *, is_short: bool) -> float:
     if is_short and found["c"] is None:
         total = first * 60 + second
     return int(found["days"] or 0) * 86400 + (-total if found["minus"] else total)
-
-
-def _float(text: str) -> float:
-    return float(text.replace(",", "."))
 
 
 def read_duration(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
@@ -154,7 +205,7 @@ def _as_in_training(text: str, facts: Facts) -> float:
     is_open = clock is not None and clock["c"] is None and clock["half"] is None
     if is_open and (facts.get("has_seconds") or (not facts["is_short"] and _is_beyond_hours(text))):
         return np.nan
-    return _seconds(text, is_short=facts["is_short"])
+    return _seconds(text, facts)
 
 
 def _of_type(value: Any) -> float:
@@ -171,4 +222,4 @@ def say_duration(facts: Facts) -> str:
     said = f"times such as {say_value(facts['example'])}, made into seconds"
     if facts["is_short"]:
         said += "; two parts are minutes and seconds"
-    return said + say_missing(facts)
+    return said + say_unsure(facts) + say_missing(facts)

@@ -32,6 +32,7 @@ from automl_admm.data.ingest.forms.dialects import (
     is_unsure,
     marks_in,
     plain_signs,
+    say_unsure,
 )
 from automl_admm.data.ingest.forms.units import factors_after, factors_before
 from automl_admm.data.ingest.records import Facts
@@ -325,11 +326,7 @@ def say_number(facts: Mapping[str, Any]) -> str:
     if extremes:
         return "; ".join(extremes)
     said = f"numbers in text, such as {say_value(facts['example'])}"
-    if facts.get("is_unsure"):
-        sign = facts["thousands"] or facts["decimal"]
-        role = "parts thousands" if facts["thousands"] else "stands before decimals"
-        said += f"; taken for granted: '{sign}' {role}"
-    said += say_missing(facts)
+    said += say_unsure(facts) + say_missing(facts)
     if words := facts.get("words"):
         said += f"; a column of its own tells {', '.join(map(say_value, words))}"
     return said

@@ -109,3 +109,52 @@ def test_a_column_of_arrow_may_begin_with_a_gap(kind):
     cells = pd.Series([None, value, value], dtype=kind, name="x")
     assert read(cells).tolist()[1:] == [90, 90]
     assert read(cells.iloc[:1], recognise_duration(cells)).isna().all()
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected", "is_unsure"),
+    [
+        (["975 ms", "1,824 ms"], [0.975, 1.824], True),
+        (["1,824 ms", "1,234,567 ms"], [1.824, 1234.567], False),
+        (["1,824.5 ms", "12 ms"], [1.8245, 0.012], False),
+        (["1.824,5 ms", "12 ms"], [1.8245, 0.012], False),
+        (["1 824,5 ms", "12 ms"], [1.8245, 0.012], False),
+        (["1,824 s", "2,5 s"], [1.824, 2.5], False),
+        (["1,824 s", "2000 s"], [1.824, 2000], False),
+        (["1.824 s", "12 s"], [1.824, 12], True),
+        (["1 h, 1,824 ms", "-2 h 5 ms"], [3601.824, -7200.005], True),
+        (["0:00:01,250", "1,824 ms"], [1.25, 1.824], True),
+    ],
+)
+def test_signs_of_a_column_part_thousands_or_decimals(cells, expected, is_unsure):
+    facts = recognise_duration(column(*cells))
+    assert read(column(*cells), facts).tolist() == pytest.approx(expected)
+    assert ("taken for granted" in say_duration(facts)) == is_unsure
+
+
+def test_numbers_of_two_dialects_are_no_durations():
+    assert recognise_duration(column("1,5 h", "1.5 h")) is None
+
+
+@pytest.mark.parametrize(
+    ("trained", "later"),
+    [
+        (["975 ms", "20 ms"], "1,824 ms"),
+        (["1,5 h", "2 h"], "1.5 h"),
+        (["1.5 h", "2 h"], "1,5 h"),
+        (["975 ms", "1,824 ms"], "2,5 ms"),
+        (["1:02:03"], "1,824 ms"),
+        ([dt.timedelta(seconds=1)], "1,824 ms"),
+    ],
+)
+def test_another_sign_than_in_training_is_refused(trained, later):
+    facts = recognise_duration(column(*trained))
+    with pytest.raises(DataError, match=f"holds '{later}'"):
+        read(column(str(trained[0]), later), facts)
+
+
+def test_facts_of_earlier_versions_keep_their_decimal_comma():
+    facts = {"is_short": False, "example": "975 ms"}
+    assert read(column("975 ms", "1,824 ms", "1.5 h"), facts).tolist() == [0.975, 0.001824, 5400]
+    with pytest.raises(DataError, match="holds '1,234,567 ms'"):
+        read(column("1,234,567 ms"), facts)
