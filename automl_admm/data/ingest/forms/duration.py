@@ -81,7 +81,7 @@ def recognise_duration(column: Any) -> Facts | None:
     facts = _facts_of_texts(cells.distinct)
     if facts is None:
         return None
-    seconds = np.array([_seconds(text, facts) for text in cells.distinct])
+    seconds = np.array([_as_in_training(text, facts) for text in cells.distinct])
     missing = words_between(cells, np.isnan(seconds))
     if missing is None:
         return None
@@ -104,8 +104,10 @@ def _facts_of_texts(texts: Sequence[str]) -> dict[str, Any] | None:
     dialect = dialect_of(figures) if figures else PLAIN
     if dialect is None:
         return None
-    facts: dict[str, Any] = {"is_short": any(map(_is_beyond_hours, texts))} | _signs(dialect)
     clocks = [found for found in map(CLOCKS.fullmatch, texts) if found]
+    are_times = any(found["half"] for found in clocks)
+    is_short = not are_times and any(map(_is_beyond_hours, texts))
+    facts: dict[str, Any] = {"is_short": is_short} | _signs(dialect)
     if clocks and all(found["c"] is not None for found in clocks):
         facts["has_seconds"] = True
     return facts | ({"is_unsure": True} if is_unsure(figures, dialect) else {})
@@ -139,7 +141,9 @@ def _is_beyond_hours(text: str) -> bool:
 def _seconds(text: str, facts: Facts) -> float:
     """Return the seconds of a text; NaN for one that is no duration."""
     if found := CLOCKS.fullmatch(text):
-        return _of_clock(found, is_short=facts["is_short"])
+        # Earlier versions read `3:45 pm` as minutes, too.
+        is_time = found["half"] is not None and "decimal" in facts
+        return _of_clock(found, is_short=facts["is_short"] and not is_time)
     if found := AMOUNTS.fullmatch(text):
         total = sum(_figure(a, facts) * SECONDS[u.lower()] for a, u in AMOUNT.findall(text))
         return -total if found[1] else total
