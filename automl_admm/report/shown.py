@@ -111,7 +111,7 @@ DETAILS_SHOWN = record(
         "lower_threshold": real,
         "least_share": real,
         "other_thresholds": list_of(
-            record({"threshold": real, "values": list_of(real), "loss": real}, {})
+            record({"threshold": real, "values": list_of(real), "loss": real}, {"is_whole": flag})
         ),
         "folds_left": whole(),
         "ended": number,

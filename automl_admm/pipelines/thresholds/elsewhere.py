@@ -6,7 +6,7 @@ the values elsewhere a limit on recall would seem out of reach beside one on fal
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,11 +15,16 @@ from automl_admm.core.results import EvaluationResult
 from automl_admm.pipelines.predictions.measured import Seen
 from automl_admm.pipelines.thresholds.by_group import NAMES
 from automl_admm.pipelines.thresholds.decider import Decider
-from automl_admm.pipelines.thresholds.single import Aimed, thresholds_for_each
+from automl_admm.pipelines.thresholds.path import moves
+from automl_admm.pipelines.thresholds.single import Aimed, Fold, mean_values, thresholds_for_each
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import Constraint
 
 # The key of these values in the details of an evaluation.
 ELSEWHERE = "other_thresholds"
+# The key of a mark: every limit that a threshold moves was measured there. Earlier versions left
+# out those relative to the baseline, whose values stayed those of the evaluation's own threshold.
+IS_WHOLE = "is_whole"
 
 
 def measure_elsewhere(
@@ -31,6 +36,7 @@ def measure_elsewhere(
     """Return the thresholds at which each limit alone is exceeded least, as details for the log.
 
     Empty if the evaluation is within the limits, or fewer than two of them hang on one threshold.
+    Those relative to the baseline choose none of these thresholds, and are measured there.
     """
     moved = [Aimed(one.constraint, one.constraint.limit) for one in decider.aimed]
     chosen = found.details.get("threshold")
@@ -39,19 +45,41 @@ def measure_elsewhere(
     is_kept = all(one.limit.holds(value) for one, value in zip(moved, values, strict=True))
     if chosen is None or is_kept or len(moved) < 2:
         return {}
-    others = thresholds_for_each([one.part for one in seen], moved, chosen)
+    parts = [one.part for one in seen]
+    others = [one for one in thresholds_for_each(parts, moved, chosen) if one != chosen]
+    there = _values_at(others, parts, constraints, found) if others else []
     told = [
-        _told(threshold, dict(zip(places, map(float, there), strict=True)), found)
-        | {"loss": decider.loss(seen, threshold)}
-        for threshold, there in others.items()
-        if threshold != chosen
+        {"threshold": one, "values": values, IS_WHOLE: True, "loss": decider.loss(seen, one)}
+        for one, values in zip(others, there, strict=True)
     ]
     return {ELSEWHERE: told} if told else {}
 
 
-def _told(threshold: float, there: dict[int, float], found: EvaluationResult) -> dict[str, Any]:
-    values = [there.get(place, value) for place, value in enumerate(found.constraints)]
-    return {"threshold": threshold, "values": values}
+def _values_at(
+    thresholds: Sequence[float],
+    parts: Sequence[EvaluatedPipeline],
+    constraints: Sequence[Constraint],
+    found: EvaluationResult,
+) -> list[list[float]]:
+    """Return the values of all limits at each threshold; only those that none moves stay."""
+    places = [place for place, one in enumerate(constraints) if moves(one)]
+    functions = [constraints[place].function for place in places]
+    folds = [Fold.of_functions(part, functions) for part in parts]
+    told = []
+    for threshold in thresholds:
+        measured = map(float, mean_values(folds, [threshold] * len(folds)))
+        there = dict(zip(places, measured, strict=True))
+        told.append([there.get(place, value) for place, value in enumerate(found.constraints)])
+    return told
+
+
+def without_unmeasured(evaluation: Evaluation) -> Evaluation:
+    """Return an evaluation without other thresholds at which limits were left unmeasured."""
+    there: Sequence[Mapping[str, Any]] = evaluation.details.get(ELSEWHERE, ())
+    if all(one.get(IS_WHOLE, False) for one in there):
+        return evaluation
+    rest = {name: one for name, one in evaluation.details.items() if name != ELSEWHERE}
+    return replace(evaluation, details=rest)
 
 
 def at_other_thresholds(evaluation: Evaluation) -> Iterator[Evaluation]:

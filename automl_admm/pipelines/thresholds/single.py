@@ -123,11 +123,11 @@ def choose_threshold(
 
 def thresholds_for_each(
     parts: Sequence[EvaluatedPipeline], aimed: Sequence[Aimed], default: float
-) -> dict[float, Array]:
+) -> list[float]:
     """Return for each limit the threshold that exceeds it least, and then the others least.
 
-    The values of all limits there come with it. The default and the quantiles of
-    `choose_threshold` are tried; one with the same class for all rows is left out.
+    The default and the quantiles of `choose_threshold` are tried; one with the same class for all
+    rows is left out. Each threshold is there once.
     """
     trial = _Trial(tuple(Fold.of(part, aimed) for part in parts), tuple(aimed), default, None)
     trial.look_everywhere()
@@ -137,14 +137,14 @@ def thresholds_for_each(
         if not trial.is_one_sided(trial.places[threshold]) and np.isfinite(values).all()
     }
     if not two_sided:
-        return {}
+        return []
 
     def excesses(threshold: float, place: int) -> tuple[float, float]:
         values = two_sided[threshold]
         return _excess(aimed[place].limit, float(values[place])), violation(aimed, values)
 
     found = (min(two_sided, key=partial(excesses, place=place)) for place in range(len(aimed)))
-    return {threshold: two_sided[threshold] for threshold in found}
+    return list(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, slots=True)

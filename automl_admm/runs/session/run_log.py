@@ -10,8 +10,9 @@ from typing import Any
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
+from automl_admm.pipelines.thresholds.elsewhere import without_unmeasured
 from automl_admm.runs.session.begun_change import refuse_half_changed
-from automl_admm.runs.session.written_limits import named_as, read_limit
+from automl_admm.runs.session.written_limits import has_moved_relative, named_as, read_limit
 from automl_admm.store.file_schemas import RUN_ID
 from automl_admm.store.json_content import RESTORE
 from automl_admm.store.run_folder import RunFolder
@@ -35,11 +36,28 @@ def read_evaluations(folder: RunFolder) -> tuple[Evaluation, ...]:
 
 
 def read_log(folder: RunFolder) -> Log:
-    """Read a run folder; raise if its settings and its evaluations have other limits."""
+    """Read a run folder; raise if its settings and its evaluations have other limits.
+
+    Values at other thresholds that an earlier version did not measure are left out.
+    """
     settings = folder.read(folder.settings)["settings"]
     evaluations = read_evaluations(folder)
     check_limits(folder, settings, evaluations)
-    return Log(settings, tuple(map(read_limit, settings["limits"])), evaluations)
+    items = settings["limits"]
+    sound = tuple(without_guesses(evaluations, items))
+    return Log(settings, tuple(map(read_limit, items)), sound)
+
+
+def without_guesses(
+    evaluations: Sequence[Evaluation], items: Sequence[Mapping[str, Any]]
+) -> Sequence[Evaluation]:
+    """Return evaluations without the values that earlier versions told at other thresholds.
+
+    `items` are the limits. Only values of limits on decisions relative to the baseline were wrong.
+    """
+    if not has_moved_relative(items):
+        return evaluations
+    return [without_unmeasured(one) for one in evaluations]
 
 
 def is_for_limits(manifest: Mapping[str, Any], limits: Sequence[Limit]) -> bool:

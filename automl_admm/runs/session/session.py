@@ -28,7 +28,7 @@ from automl_admm.runs.session.begun_change import begin_change, end_change, sett
 from automl_admm.runs.session.changes import Changes, best_texts, find_changes, read_anew, refuse
 from automl_admm.runs.session.mixed_basis import mixed_parts
 from automl_admm.runs.session.run_json import Stretch, describe_run, write_settings
-from automl_admm.runs.session.run_log import check_limits
+from automl_admm.runs.session.run_log import check_limits, without_guesses
 from automl_admm.store.file_schemas import TRIED_FIRST
 from automl_admm.store.files import StoreFiles
 from automl_admm.store.memory import MemoryStore
@@ -91,6 +91,7 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
         known: Sequence[Evaluation] = () if before is None else store.read()
         if before is not None:
             check_limits(folder, before["settings"], known)
+            known = without_guesses(known, before["settings"]["limits"])
             prepared = _with_known_bounds(prepared, before) if known else prepared
             changes = _changes(prepared, before, folder)
             knows_kept = _may_know_rows_kept(prepared, before)

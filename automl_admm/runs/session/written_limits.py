@@ -77,6 +77,17 @@ def read_moved(items: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     return frozenset(item["name"] for item in items if item.get("by_threshold", True))
 
 
+def has_moved_relative(items: Sequence[Mapping[str, Any]]) -> bool:
+    """Return True if a threshold moves a limit relative to the baseline.
+
+    Older versions did not say these two: then any limit may be such a one.
+    """
+    return any(
+        item.get("by_threshold", True) and item.get("of_baseline", True) is not None
+        for item in items
+    )
+
+
 def limit_as_text(item: Mapping[str, Any]) -> str:
     """Return the text of an item with every digit, to be read as a user's own.
 
