@@ -35,6 +35,10 @@ def constants_of(prepared: Preparation, csv: Mapping[str, Any]) -> str:
         f"MISSING = {expression(sorted(MISSING_TEXTS))}",
         "# How the training file is written, in the words of pandas.read_csv.",
         *(["# `alike`: the names of columns of one name, or of none."] * ("alike" in csv)),
+        *(
+            ["# `is_given`: the encoding was named; that of new rows is found."]
+            * ("is_given" in csv)
+        ),
         f"CSV = {expression(dict(csv))}",
     ]
     if not prepared.ingest.is_plain:

@@ -27,8 +27,9 @@ class TrainingFile:
     """The manner in which a training file is written.
 
     `csv` are the signs and the encoding in the words of pandas, and under `alike` the names that
-    columns of one name got, and those of columns without a name. `form` is its format, and
-    `is_tidied` is True for CSV with comment lines and the like.
+    columns of one name got, and those of columns without a name. There `is_given` is True if the
+    user named the encoding. `form` is its format, and `is_tidied` is True for CSV with comment
+    lines and the like.
     """
 
     csv: Mapping[str, Any]
@@ -57,13 +58,12 @@ def _manner(source: Path, options: FileOptions) -> TrainingFile:
         if (form := binary_form(part)) is not None:
             return replace(PLAIN, form=form)
         with plain_file(part, options) as plain:
+            encoded = _encoding(part, options)
             if (form := format_of(plain.path)) != CSV:
-                return replace(PLAIN, form=form)
+                return TrainingFile(encoded, form)
             dialect = find_dialect(plain.path, options)
             _, dialect = read_csv_rows(plain.path, dialect)
-        encoding = Encoding(options.encoding) if options.encoding else _encoding_of(part)
-        found = dict(PLAIN.csv) if encoding.is_plain else {"encoding": encoding.name}
-        written = found | _signs(dialect) | _names_alike(dialect)
+        written = encoded | _signs(dialect) | _names_alike(dialect)
         return TrainingFile(written, is_tidied=plain.is_tidied)
 
 
@@ -82,8 +82,12 @@ def _names_alike(dialect: Dialect) -> dict[str, Any]:
     return {"alike": {name: list(made) for name, made in dialect.unique.copies.items()}}
 
 
-def _encoding_of(part: Path) -> Encoding:
-    return find_encoding(part, str(part), never_late)
+def _encoding(part: Path, options: FileOptions) -> dict[str, Any]:
+    """Return the encoding of a text, with a note if its bytes may say another one."""
+    if options.encoding is not None and not Encoding(options.encoding).is_plain:
+        return {"encoding": options.encoding, "is_given": True}
+    found = Encoding(options.encoding or find_encoding(part, str(part), never_late).name)
+    return dict(PLAIN.csv) if found.is_plain else {"encoding": found.name}
 
 
 def _beginning(source: Path) -> bytes:

@@ -98,7 +98,8 @@ def _text(outcome: PipelineResult, code: PipelineCode) -> str:
     head = [docstring_of(outcome, packages), "from __future__ import annotations"]
     imports = [plain_imports(bundle), *guarded_imports(foreign, packages)]
     start = "\n\n".join([*head, threads_of(prepared), *imports])
-    main = MAIN.replace("FIT", name_of_fit(outcome))
+    of_new = 'CSV | {"is_given": False}' if "is_given" in file.csv else "CSV"
+    main = MAIN.replace("FIT", name_of_fit(outcome)).replace("OF_NEW", of_new)
     return start + "\n\n" + "\n\n\n".join([*body, bundle.text, more, main])
 
 
@@ -159,7 +160,7 @@ MAIN = '''def main(train=TRAIN, new=None, output=None):
         raise DataError(f"there is no training file {train}. Name it first.")
     model, X, y, *weights = FIT(Path(train))
     if new is not None:
-        rows = rows_of(*read_table(Path(new), COLUMNS, MISSING, CSV, MORE))
+        rows = rows_of(*read_table(Path(new), COLUMNS, MISSING, OF_NEW, MORE))
         hand_out(predictions_of(model, rows), output)
     elif len(y):
         name, value = score_of(model, X, y, METRIC, *weights)

@@ -16,6 +16,7 @@ import pytest
 from pyarrow.feather import write_feather
 
 from automl_admm.core.errors import DataError
+from automl_admm.data.reading.file_options import file_options
 from automl_admm.data.reading.tables import read_table as read_as_predict
 from automl_admm.data.table_schema import MISSING_TEXTS, schema_of
 from automl_admm.runs.config import RunConfig
@@ -267,3 +268,37 @@ def test_an_empty_stream_of_bzip2_may_come_first(tmp_path: Path) -> None:
     path = tmp_path / "a.csv.bz2"
     path.write_bytes(bz2.compress(b"") + bz2.compress(FRAME.to_csv(index=False).encode()))
     assert read(path)["n"].tolist() == read_as_predict(path)["n"].tolist() == [1, 2, 3]
+
+
+SIGNS = pd.DataFrame({"a": [1.5, 2.5, 3.5], "t": ["Süd", "é", "x"]})
+TEXTS = {
+    "a.csv": SIGNS.to_csv(index=False),
+    "a.jsonl": SIGNS.to_json(orient="records", lines=True, force_ascii=False),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-8"])
+def test_an_encoding_that_the_user_named_is_that_of_the_training_file(
+    name: str, encoding: str, tmp_path: Path
+) -> None:
+    """Bytes that may be UTF-8, too, were read as that, so classes had other names."""
+    path = tmp_path / name
+    path.write_bytes(TEXTS[name].encode())
+    expected = read_as_predict(path, options=file_options(encoding=encoding))
+    manner = dict(training_file(RunConfig(source=str(path), encoding=encoding)).csv)
+    assert read(path, SIGNS, manner)["t"].tolist() == expected["t"].tolist()
+    assert (expected["t"][0] == "Süd") == (encoding == "utf-8")
+    new = manner | {"is_given": False}
+    assert read(path, SIGNS, new)["t"].tolist() == read_as_predict(path)["t"].tolist()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_an_encoding_that_was_found_is_kept_for_every_form_of_text(
+    name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(TEXTS[name].encode("latin-1"))
+    manner = dict(training_file(RunConfig(source=str(path))).csv)
+    assert manner == {"encoding": "Latin-1"}
+    assert read(path, SIGNS, manner)["t"].tolist() == read_as_predict(path)["t"].tolist()
