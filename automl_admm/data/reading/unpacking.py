@@ -104,12 +104,13 @@ def _zstd_module(title: str) -> Any:
 def _open_zip(source: BinaryIO, title: str) -> Iterator[Any]:
     with (
         zipfile.ZipFile(source) as archive,
-        archive.open(_only_member(archive, title)) as content,
+        archive.open(only_member(archive, title)) as content,
     ):
         yield content
 
 
-def _only_member(archive: zipfile.ZipFile, title: str) -> zipfile.ZipInfo:
+def only_member(archive: zipfile.ZipFile, title: str) -> zipfile.ZipInfo:
+    """Return the one file of an archive, beside folders and what systems add."""
     members = [item for item in archive.infolist() if not item.is_dir()]
     names = [item.filename for item in members]
     if "[Content_Types].xml" in names:

@@ -25,6 +25,7 @@ import pandas as pd
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_count
 from automl_admm.data.exact_arrays import exact_records, frame_of_arrow
+from automl_admm.data.reading.unpacking import only_member, packing_of
 
 TRUE, FALSE = ("true", "1", "1.0"), ("false", "0", "0.0")
 HELD = {"number": "numbers", "boolean": "true or false", "text": "text"}
@@ -32,7 +33,7 @@ GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")
 ARFF_START = re.compile(r"\s*(?:%[^\n]*\n\s*)*@relation\b", re.IGNORECASE)
 UNREADABLE = (
     *(ValueError, ImportError, EOFError, OSError, csv.Error),
-    *(zlib.error, lzma.LZMAError, zipfile.BadZipFile),
+    *(zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError),
 )
 
 
@@ -66,7 +67,7 @@ def read_file(
     path: Path, columns: dict[str, Any], missing: list[str], manner: dict[str, Any], more: Any
 ) -> tuple[Any, Any]:
     """Read a file by its content, cells as they stand there."""
-    content = unpacked(path.read_bytes())
+    content = unpacked(path.read_bytes(), str(path))
     if content.startswith(b"PAR1"):
         return parquet_in(content, columns), lambda row: f"{path}, row {row + 1}"
     if content.startswith((b"ARROW1", b"FEA1")):
@@ -111,18 +112,22 @@ def feather_in(content: bytes, columns: Collection[str]) -> Any:
     return frame_of_arrow(feather.read_table(io.BytesIO(content)), columns)
 
 
-def unpacked(content: bytes) -> bytes:
+def unpacked(content: bytes, title: str) -> bytes:
     """Return the content of a compressed file, or of a plain one."""
-    if content.startswith(b"PK\x03\x04"):
+    packing = packing_of(content)
+    if packing == "zip":
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if len(archive.namelist()) > 1:
-                raise ValueError("it holds several files")
-            return archive.read(archive.namelist()[0])
-    if content.startswith(b"\x1f\x8b"):
+            return archive.read(only_member(archive, title))
+    if packing == "zstd":
+        raise DataError(
+            f"{title} is compressed by zstd, and this script does not read it.",
+            hint="Unpack it by 'zstd -d', and name the file that it writes.",
+        )
+    if packing == "gzip":
         return gzip.decompress(content)
-    if content.startswith(b"BZh"):
+    if packing == "bzip2":
         return unpacked_streams(content, bz2.BZ2Decompressor, b"BZh", 1)
-    if content.startswith(b"\xfd7zXZ"):
+    if packing == "xz":
         start = b"\xfd7zXZ\x00"
         return unpacked_streams(content, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), start, 4)
     return content

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -302,3 +303,44 @@ def test_an_encoding_that_was_found_is_kept_for_every_form_of_text(
     manner = dict(training_file(RunConfig(source=str(path))).csv)
     assert manner == {"encoding": "Latin-1"}
     assert read(path, SIGNS, manner)["t"].tolist() == read_as_predict(path)["t"].tolist()
+
+
+def zipped(path: Path, *names: str) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, "" if name.endswith("/") else FRAME.to_csv(index=False))
+    return path
+
+
+@pytest.mark.parametrize("beside", ["data/", "__MACOSX/._a.csv", ".DS_Store"])
+def test_a_zip_archive_is_read_beside_folders_and_what_systems_add(
+    beside: str, tmp_path: Path
+) -> None:
+    path = zipped(tmp_path / "a.zip", beside, "data/a.csv")
+    assert read(path)["n"].tolist() == read_as_predict(path)["n"].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("names", [(), ("a.csv", "b.csv"), ("[Content_Types].xml", "a.csv")])
+def test_a_zip_archive_of_other_than_one_file_is_refused_as_by_predict(
+    names: tuple[str, ...], tmp_path: Path
+) -> None:
+    path, said = zipped(tmp_path / "a.zip", *names), []
+    for reads in (read, read_as_predict):
+        with pytest.raises(DataError) as raised:
+            reads(path)
+        said.append(str(raised.value).splitlines()[0])
+    assert said[0] == said[1]
+
+
+def test_a_text_that_begins_like_bzip2_is_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    FRAME.rename(columns={"t": "BZh"})[["BZh", "a"]].to_csv(path, index=False)
+    assert read(path, FRAME[["a"]])["a"].equals(FRAME["a"])
+
+
+def test_zstd_is_refused_with_the_way_to_unpack_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv.zst"
+    path.write_bytes(b"\x28\xb5\x2f\xfd rest")
+    with pytest.raises(DataError, match=r"a\.csv\.zst is compressed by zstd") as raised:
+        read(path)
+    assert "zstd -d" in f"{raised.value} {raised.value.hint}"
