@@ -76,14 +76,15 @@ def _through(step: Any, sources: Sources) -> Sources:
 
     if isinstance(step, str):
         return [] if step == "drop" else sources
-    if isinstance(step, Pipeline):
+    # A subclass may do more with the values than to pass them on.
+    if type(step) is Pipeline:
         for _, inner in step.steps:
             sources = _through(inner, sources)
         return sources
-    if isinstance(step, FeatureUnion):
+    if type(step) is FeatureUnion:
         branches = [_through(inner, sources) for _, inner in step.transformer_list]
         return [source for branch in branches for source in branch]
-    if isinstance(step, ColumnTransformer):
+    if type(step) is ColumnTransformer:
         return _routed(step, sources)
     return _of_one(step, sources)
 
@@ -134,7 +135,10 @@ def _selects(step: Any) -> bool:
     """Return True for a selector; one with another `transform` may do more than drop columns."""
     from sklearn.feature_selection import SelectorMixin
 
-    return getattr(type(step), "transform", None) is SelectorMixin.transform
+    return all(
+        getattr(type(step), name, None) is getattr(SelectorMixin, name)
+        for name in ("transform", "_transform")
+    )
 
 
 def _widths(step: Any, count: int) -> list[int] | None:

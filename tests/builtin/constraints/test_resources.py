@@ -79,6 +79,13 @@ class RowSelector(SelectKBest):  # type: ignore[misc]
         return super().transform(np.asarray(X) / np.abs(X).sum(axis=1, keepdims=True))
 
 
+class RowUnion(FeatureUnion):  # type: ignore[misc]
+    """Branches that see the values divided by the sum of the row."""
+
+    def transform(self, X: Any, **params: Any) -> Any:
+        return super().transform(np.asarray(X) / np.abs(X).sum(axis=1, keepdims=True), **params)
+
+
 def routed(*routes: tuple[Any, Any]) -> ColumnTransformer:
     named = [(str(place), step, chosen) for place, (step, chosen) in enumerate(routes)]
     return ColumnTransformer(named, sparse_threshold=0)
@@ -108,6 +115,7 @@ def routed(*routes: tuple[Any, Any]) -> ColumnTransformer:
         ([FeatureUnion([("one", best(1)), ("two", Pipeline([("s", best(1))]))])], 1),
         ([FeatureUnion([("one", best(1)), ("all", "passthrough")])], 5),
         ([FeatureUnion([("one", best(1)), ("none", "drop")])], 1),
+        ([RowUnion([("one", best(1))])], 5),
     ],
 )
 def test_columns_are_counted_that_reach_the_model(
