@@ -29,6 +29,7 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?", re.ASCII)
 WIDE = np.dtype(float).itemsize
 WIDE_TYPE = str(np.dtype(float))
 MOST_DIGITS = 9  # of a number in four bytes
+FEW_DIGITS = 6  # of a number that was written, not rounded to two bytes
 TRUTHS = {"true": 1.0, "false": 0.0}
 NOTHING_KNOWN: Mapping[str, str] = MappingProxyType({})
 
@@ -99,22 +100,30 @@ def _hash_both(numbers: NDArray[np.float64], wide: NDArray[np.float64]) -> tuple
 def _by_digits(wide: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return numbers that a narrow type holds by the fewest digits there, others as they are.
 
-    It hangs on the values alone: a reader that follows a schema has widened them. Whole ones are
-    the same in every type. All numbers in the range of 16 bits are of that type, or none is.
+    It hangs on each value alone: not on the type, as a reader that follows a schema has widened
+    it, nor on the other rows of a file. Whole numbers are the same in every type, and what has few
+    digits, such as 300.25, was written so: to 16 bits it would be 300.2.
     """
-    narrow: NDArray[Any]
     with np.errstate(over="ignore", under="ignore"):
-        narrow = wide.astype(np.float32)
-        are_narrow = np.isfinite(wide) & (narrow == wide) & (np.trunc(wide) != wide)
-        if not are_narrow.any():
-            return wide
-        half = wide.astype(np.float16)
-    in_range = np.abs(wide) <= np.finfo(np.float16).max
-    if (half == wide)[in_range].all():
-        are_narrow, narrow = are_narrow & in_range, half
+        are_narrow = np.isfinite(wide) & (wide.astype(np.float32) == wide)
+    are_narrow &= np.trunc(wide) != wide
+    if not are_narrow.any():
+        return wide
+    values, places = np.unique(wide[are_narrow], return_inverse=True)
+    written = _of_fewest_digits(values.astype(np.float32))
+    with np.errstate(over="ignore", under="ignore"):
+        half = values.astype(np.float16)
+    are_half = (half == values) & ~_have_few_digits(values)
+    written[are_half] = _of_fewest_digits(half[are_half])
     found = wide.copy()
-    found[are_narrow] = _of_fewest_digits(narrow[are_narrow])
+    found[are_narrow] = written[places]
     return found
+
+
+def _have_few_digits(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return True for numbers, not 0, with no more digits than somebody writes."""
+    scale = 10.0 ** (FEW_DIGITS - 1 - np.floor(np.log10(np.abs(values))))
+    return np.asarray(np.rint(values * scale) / scale == values)
 
 
 def _as_written(values: Any, narrow: str | None) -> NDArray[np.float64]:

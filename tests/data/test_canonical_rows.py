@@ -165,6 +165,15 @@ def test_a_number_that_a_reader_widened_has_the_digits_of_its_narrow_type(
     assert written(pd.Series([*narrow.astype(float), 1e40]))[:4] == known
 
 
+def test_digits_hang_on_no_other_row_of_the_file() -> None:
+    quarters = pd.Series(np.arange(0, 1000, 0.25))
+    part = quarters[quarters < 512]
+    assert written(quarters)[: len(part)] == written(part)
+    tenths = pd.Series(np.arange(2560, 5120) / 10)
+    halves = {*written(pd.Series(np.arange(512, 1024) / 2))}
+    assert {*written(tenths)} & {*written(quarters)} <= halves
+
+
 def test_numbers_of_no_narrow_type_and_whole_ones_stay_as_they_are() -> None:
     wide = pd.Series([0.1 + 2**-30, 1 / 3, 2.0**27 + 16, 200.25, 0.0, -(2.0**60), 1e300])
     assert [written(wide)] == [list(map(int, hash_canonically([("a", wide)], 7)[1]))]
