@@ -295,7 +295,7 @@ def test_thresholds_and_calibrated_probabilities_are_written(
 
 
 @pytest.mark.parametrize("labels", [("no", "yes"), (3, 7)])
-@pytest.mark.parametrize("way", ["forest", "steps", "last", "first"])
+@pytest.mark.parametrize("way", ["forest", "steps", "last", "first", "many"])
 def test_rows_on_a_threshold_get_the_class_of_predict_in_any_session(
     way: str, labels: tuple[Any, Any]
 ) -> None:
@@ -303,15 +303,15 @@ def test_rows_on_a_threshold_get_the_class_of_predict_in_any_session(
     pytest.importorskip("skl2onnx")
     rows, y = make_classification(900, 6, flip_y=0.4, random_state=0)
     y = np.array(labels)[y]
-    model: Any = ExtraTreesClassifier(100, random_state=0)
+    model: Any = ExtraTreesClassifier(500 if way == "many" else 100, random_state=0)
     if way == "steps":
         model = make_pipeline(StandardScaler(), model)
     model.fit(rows[:300], y[:300])
     rows = rows.astype(np.float32)
     share = 0.5
-    if way in {"last", "first"}:
-        places = np.array(labels if way == "last" else labels[::-1])
-        share = 0.37
+    if way in {"last", "first", "many"}:
+        places = np.array(labels[::-1] if way == "first" else labels)
+        share = 0.8 if way == "many" else 0.37
         model = fix_threshold(model, share, places)
     chance = model.predict_proba(rows)[:, 0 if way == "first" else 1]
     on_it = np.isclose(chance, share, rtol=0, atol=1e-12)
