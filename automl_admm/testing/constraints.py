@@ -95,7 +95,10 @@ class ConstraintContract(DeclaredPromises):
                 self._check_range(value)
 
     def test_weights_count_as_rows_do(self) -> None:
-        """Take weights of 1 for none, and a weight of 3 for a row that stands three times."""
+        """Take weights of 1 for none, and a weight of 3 for a row that stands three times.
+
+        Weights have a mean of 1 over all data alone: that of a fold or a group is any other.
+        """
         if not self._record().takes_weights:
             raise SkipTest("it takes no weights")
         rows = self.rows()
@@ -103,8 +106,12 @@ class ConstraintContract(DeclaredPromises):
         assert math.isclose(self.measured(replace(rows, weights=ones)).value, value)
         counts = np.random.default_rng(7).integers(1, 4, len(rows.y))
         repeated = self.measured(rows.part(np.repeat(np.arange(len(rows.y)), counts))).value
-        weighed = self.measured(replace(rows, weights=counts / counts.mean())).value
-        assert math.isclose(weighed, repeated, rel_tol=1e-9), f"{weighed:g} instead of {repeated:g}"
+        for mean in (1.0, counts.mean()):
+            weights = counts / counts.mean() * mean
+            weighed = self.measured(replace(rows, weights=weights)).value
+            assert math.isclose(weighed, repeated, rel_tol=1e-9), (
+                f"{weighed:g} instead of {repeated:g}, with weights whose mean is {mean:g}"
+            )
 
     def test_what_is_known_before_training_is_what_is_measured(self) -> None:
         """Give by `cheap` the value that the fitted pipeline has."""

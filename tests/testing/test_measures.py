@@ -199,6 +199,11 @@ def test_a_limit_that_keeps_its_first_value_is_found() -> None:
         Keeping().test_it_keeps_no_value_of_other_rows()
 
 
+def by_number_of_rows(rows: EvaluatedPipeline) -> float:
+    weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
+    return float((weights * wrong(rows)).sum() / len(rows.y))
+
+
 class Remembering:
     """Counts what is wrong, and keeps the answer by some of what it was shown."""
 
@@ -417,6 +422,11 @@ FAULTS: list[tuple[ConstraintContract, str, str]] = [
         limit(lambda rows: float(wrong(rows).mean()), takes_weights=True),
         "weights_count_as_rows_do",
         "instead of",
+    ),
+    (
+        limit(by_number_of_rows, takes_weights=True, highest=None),
+        "weights_count_as_rows_do",
+        "with weights whose mean is 2.11667",
     ),
     (
         limit(lambda rows: 0.3, kind="checked", cheap=lambda steps: 0.2),
