@@ -24,6 +24,8 @@ from automl_admm.plugins.records import ComponentPlugin
 
 # More columns than any component of ours makes new ones by default.
 ROWS, COLUMNS = 120, 60
+# The size to which fits grow on noise: larger ones take long, and stop no earlier.
+GROWN = 60
 ANSWERS = ("transform", "predict", "predict_proba", "decision_function")
 Values = Mapping[str, Value]
 
@@ -153,16 +155,33 @@ class FormPromises:
         if record.growth is None:
             raise SkipTest("it declares no growth")
         most, _ = self._sizes(record.fidelity)
-        few = max(most // 50, 1)
-        grown = [self._grows(values, few, max(most // 12, few + 1)) for values in self.settings()]
+        few, top = max(most // 50, 1), min(most, GROWN)
+        tables = (self.table(), [(few, max(most // 12, few + 1))]), (self._noisy(), _climbs(top))
+        grown = [
+            self._grows(table, values, *sizes)
+            for values in self.settings()
+            for table, climbs in tables
+            for sizes in climbs
+        ]
         assert any(grown), (
             f"no fit of it goes on: it needs the parameters '{record.fidelity}' and 'warm_start', "
             "and a growth with may_grow true for some settings"
         )
 
-    def _grows(self, values: Values, few: int, many: int) -> bool:
+    def _noisy(self) -> tuple[Any, Any]:
+        """Return the table with targets that hang on nothing in a third of the rows.
+
+        On noise a loss soon falls no more: an early stop shows before the largest size is reached.
+        """
+        X, y = self.table()
+        rng, y = np.random.default_rng(2), np.array(y)
+        places = rng.permutation(len(y))[: len(y) // 3]
+        y[places] = y[rng.permutation(places)]
+        return X, y
+
+    def _grows(self, table: tuple[Any, Any], values: Values, few: int, many: int) -> bool:
         """Compare a grown fit with one from the start; return False if it cannot grow."""
-        (X, y), record = self.table(), self.make()
+        (X, y), record = table, self.make()
         assert record.growth is not None
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder, "kept")
@@ -176,7 +195,9 @@ class FormPromises:
             larger = {**values, record.fidelity: many}
             found = predict_scores(self.fitted(X, y, larger, growing=high), X)
         again = predict_scores(self.fitted(X, y, larger), X)
-        assert np.array_equal(found, again), f"grown it is another model: {values}"
+        assert np.array_equal(found, again), (
+            f"grown from {few} to {many} it is another model: {dict(values)}"
+        )
         return high.grown
 
     def test_gaps_are_taken_where_it_says_so(self) -> None:
@@ -198,6 +219,11 @@ class FormPromises:
         X = np.where(_numbers() > 0, _numbers(), 0.0)
         dense, thin = (_outcome(clone(component), one, y) for one in (X, sparse.csr_matrix(X)))
         assert thin.shape == dense.shape
+
+
+def _climbs(top: int) -> list[tuple[int, int]]:
+    """Return a small and a larger size to grow from, each with the size that they grow to."""
+    return [(few, top) for few in (max(top // 10, 1), max(top // 3, 1)) if few < top]
 
 
 def _fitted_scores(pipeline: Any, X: Any, y: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
-from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
+from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from automl_admm.plugin_api import ComponentPlugin, Growth, Parameter
@@ -343,7 +343,7 @@ class Grown(RandomForestClassifier):  # type: ignore[misc]
     ("kind", "growth", "fault"),
     [
         (RandomForestClassifier, Growth(), None),
-        (Grown, Growth(), "grown it is another model"),
+        (Grown, Growth(), "grown from 1 to 2 it is another model"),
         (RandomForestClassifier, Growth(has_stopped=lambda model: True), "it is another model"),
         (RandomForestClassifier, Growth(may_grow=lambda model: False), "no fit of it goes on"),
         (AdaBoostClassifier, Growth(), "needs the parameters 'n_estimators' and 'warm_start'"),
@@ -374,6 +374,40 @@ def test_a_false_growth_is_found(kind: Any, growth: Growth, fault: str | None) -
         promise()
     with pytest.raises(SkipTest, match="it declares no growth"):
         contract_of(Sound).test_it_grows_to_the_model_of_a_fit_from_the_start()
+
+
+GUARDED = Growth(
+    may_grow=lambda model: model.n_iter_no_change is None,
+    has_stopped=lambda model: model.n_estimators_ < model.n_estimators,
+)
+
+
+@pytest.mark.parametrize("growth", [GUARDED, Growth()], ids=["guarded", "always"])
+def test_a_fit_that_stops_early_and_goes_on_all_the_same_is_found(growth: Growth) -> None:
+    class Contract(ComponentContract):
+        draws = 0
+
+        def make(self) -> ComponentPlugin:
+            return ComponentPlugin(
+                name="mine",
+                summary="boosted trees",
+                role="estimator",
+                tasks=("classification",),
+                factory=lambda values, context: GradientBoostingClassifier(**values),
+                parameters=(
+                    Parameter("n_estimators", 10, 60, kind="int"),
+                    Parameter("n_iter_no_change", 3, 10, kind="int"),
+                ),
+                fidelity="n_estimators",
+                growth=growth,
+            )
+
+    promise = Contract().test_it_grows_to_the_model_of_a_fit_from_the_start
+    if growth is GUARDED:
+        promise()
+        return
+    with pytest.raises(AssertionError, match="to 60 it is another model"):
+        promise()
 
 
 @pytest.mark.filterwarnings("ignore")  # libraries say that a small table is small
