@@ -10,7 +10,10 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 from scipy import sparse
 
+from automl_admm.core.errors import InvalidOutcome
 from automl_admm.pipelines.build import predict_scores
+from automl_admm.pipelines.predictions.decisions import predict_unseen
+from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.testing.component_forms import FormPromises
 
 SINGLE = 3
@@ -43,6 +46,14 @@ class BatchPromises(FormPromises):
         """Return the predictions of an estimator, or the columns of a transformer."""
         is_last = self.make().role == "estimator"
         return cells(predict_scores(model, X) if is_last else transformed(model, X))
+
+    def demand_taken(self, model: Any, X: Any, y: Any, case: str) -> None:
+        """Put the answers of a fitted model through the checks of an evaluation."""
+        classes = None if self.make().tasks[0] == "regression" else np.unique(y)
+        try:
+            predict_unseen(model, Table(X, y, classes))
+        except InvalidOutcome as problem:
+            raise AssertionError(f"a run refuses its answers: {problem}, {case}") from None
 
 
 def transformed(model: Any, X: Any) -> Any:

@@ -125,9 +125,17 @@ class ComponentContract(BatchPromises):
         """Fit the ends of all ranges, and random settings; predictions are finite."""
         X, y = self.table()
         for values in self.settings():
-            found = predict_scores(self.fitted(X, y, values), X)
-            assert len(found) == len(X), values
-            assert np.isfinite(found).all(), values
+            self.demand_taken(self.fitted(X, y, values), X, y, f"with {dict(values)}")
+
+    def test_its_probabilities_are_taken_by_a_run(self) -> None:
+        """Give probabilities from 0 to 1 that add up to 1 in each row, of two classes and more."""
+        self._skip_quantities()
+        X, y = self.table()
+        for target in (y, np.where(X["b"] > 0.5, "perhaps", y)):
+            model = self.fitted(X, target, {})
+            if not hasattr(model, "predict_proba"):
+                raise SkipTest("it has no probabilities")
+            self.demand_taken(model, X, target, f"of {len(set(target))} classes")
 
     def test_labels_of_any_type_come_back(self) -> None:
         """Give back labels as they came: text, numbers and truth values."""

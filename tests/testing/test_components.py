@@ -53,6 +53,27 @@ class Sound(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.tree_.predict(X)
 
 
+class Halved(Sound):
+    def predict_proba(self, X: Any) -> Any:
+        return super().predict_proba(X) / 2
+
+
+class Beyond(Sound):
+    """Stretches probabilities around their mean: beyond 0 and 1, they add up to 1."""
+
+    def predict_proba(self, X: Any) -> Any:
+        mean = 1 / len(self.classes_)
+        return mean + 2 * (super().predict_proba(X) - mean)
+
+
+class OneByOne(Sound):
+    """Tells each class from all others: of two classes alone they add up to 1."""
+
+    def predict_proba(self, X: Any) -> Any:
+        found = super().predict_proba(X)
+        return found if len(self.classes_) == 2 else (1 + found) / 2
+
+
 class Texting(Sound):
     def predict(self, X: Any) -> Any:
         return super().predict(X).astype(str)
@@ -183,6 +204,31 @@ class Scores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores = self.decision_function(X)
         places = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[::-1][places] if self.turned else self.classes_[places]
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        (Halved, "do not add up to 1 in every row, of 2 classes"),
+        (Beyond, "are not all between 0 and 1, of 2 classes"),
+        (OneByOne, "do not add up to 1 in every row, of 3 classes"),
+    ],
+)
+def test_probabilities_that_every_run_refuses_are_found(kind: type, says: str) -> None:
+    contract_of(Sound).test_its_probabilities_are_taken_by_a_run()
+    with pytest.raises(
+        AssertionError, match=f"a run refuses its answers: the probabilities {says}"
+    ):
+        contract_of(kind).test_its_probabilities_are_taken_by_a_run()
+    if kind is not OneByOne:
+        with pytest.raises(AssertionError, match=r"a run refuses its answers: .*, with \{"):
+            contract_of(kind).test_every_setting_fits()
+
+
+def test_scores_without_probabilities_are_not_asked_for_them() -> None:
+    contract_of(Scores).test_every_setting_fits()
+    with pytest.raises(SkipTest, match="it has no probabilities"):
+        contract_of(Scores).test_its_probabilities_are_taken_by_a_run()
 
 
 def test_decisions_by_scores_follow_their_sign() -> None:
@@ -412,10 +458,12 @@ def test_a_fit_that_stops_early_and_goes_on_all_the_same_is_found(growth: Growth
 
 @pytest.mark.filterwarnings("ignore")  # libraries say that a small table is small
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_builtin_classifiers_name_sorted_labels_and_leave_rows_alone(name: str) -> None:
+def test_builtin_classifiers_are_true_to_labels_probabilities_and_rows(name: str) -> None:
     contract = Shipped()
     contract.name = name
     contract.test_classes_are_sorted_and_decisions_follow_the_scores()
+    with suppress(SkipTest):
+        contract.test_its_probabilities_are_taken_by_a_run()
     contract.test_rows_stay_as_they_are()
     contract.test_each_row_has_an_answer_of_its_own()
 
