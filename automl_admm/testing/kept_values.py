@@ -14,13 +14,8 @@ from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.pipelines.thresholds.single import OfSameRows
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import ConstraintFunction
-from automl_admm.testing.fresh_process import in_another_process
 from automl_admm.testing.rows_of_limits import LimitedRows
-
-# Of rows in another order a sum differs in its last digits, as in the promise on the order.
-SAME = 0.01
-# Orders that no other promise has, so that nothing is known of these rows yet.
-TURNS = (101, 102)
+from automl_admm.testing.same_values import TURNS, demand_same_backward, demand_same_elsewhere
 
 
 class KeptValues(LimitedRows):
@@ -34,15 +29,8 @@ class KeptValues(LimitedRows):
         # Halves are equal in their number of rows, answers in all but what is answered.
         if not (_all_alike(halves) and _all_alike(answers)):
             return
-        try:
-            there = in_another_process(type(self), "c.values_from_the_end()")[::-1]
-        except AssertionError:
-            raise SkipTest("its value never changes here, and it is not made elsewhere") from None
-        for value, other in zip(values, there, strict=True):
-            assert np.isclose(value, other, equal_nan=True), (
-                f"{value:g} here, and {other:g} on the same rows in another process: "
-                "it keeps the value of the first rows"
-            )
+        reason = "its value never changes here, and it is not made elsewhere"
+        demand_same_elsewhere(values, type(self), "c.values_from_the_end()", reason)
 
     def test_it_keeps_no_value_of_other_answers(self) -> None:
         """Measure the answers at hand, not the first ones for the same rows."""
@@ -52,11 +40,7 @@ class KeptValues(LimitedRows):
         )
         first = [self.measured(rows.part(onward)).value for rows in self._answered()]
         again = [self.measured(rows.part(back)).value for rows in reversed(list(self._answered()))]
-        for value, other in zip(first, reversed(again), strict=True):
-            assert np.isclose(value, other, rtol=SAME, equal_nan=True), (
-                f"{value:g}, and {other:g} where other answers for the same rows were measured "
-                "before: it keeps their value"
-            )
+        demand_same_backward(first, again)
 
     def test_its_function_of_the_same_rows_measures_alike(self) -> None:
         """Measure by `on_rows_of` what the function itself does, whatever is answered."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -19,6 +19,7 @@ from automl_admm.pipelines.metric_trial import Answered, score_answers, try_metr
 from automl_admm.pipelines.metrics import Metric, build_scorer, takes_weights
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import MetricPlugin
+from automl_admm.testing.same_values import TURNS, demand_same_backward, demand_same_elsewhere
 from automl_admm.testing.silence import silence
 
 ROWS = 40
@@ -102,6 +103,38 @@ class MetricContract:
             again = self.seen(what)
             assert _are_same(again, found), f"first {found}, then {again} on {what}"
 
+    def test_it_keeps_no_value_of_other_rows(self) -> None:
+        """Score the rows at hand by nothing of the first ones in the same process."""
+        names = list(self.taken)
+        reason = "it is not made elsewhere"
+        expression = f"c.scores_from_the_end({names})"
+        demand_same_elsewhere(self.scores(names), type(self), expression, reason)
+
+    def scores(self, names: Sequence[str]) -> list[float]:
+        """Return the scores of half right answers, on these tables and on parts of them."""
+        return [self._half_right_on(*one) for one in _seen_otherwise(names)]
+
+    def scores_from_the_end(self, names: Sequence[str]) -> list[float]:
+        """Return the same scores, the last part of the last table scored first."""
+        return [self._half_right_on(*one) for one in reversed(_seen_otherwise(names))]
+
+    def _half_right_on(self, what: str, places: Any) -> float:
+        table = _table(LABELS[what])
+        answers = _half_right(table)[places]
+        return score_answers(self.metric(LABELS[what]), answers, _part(table, places))
+
+    def test_it_keeps_no_value_of_other_answers(self) -> None:
+        """Score the answers at hand by nothing of the first ones for the same rows."""
+        onward, back = (np.random.default_rng(seed).permutation(ROWS) for seed in TURNS)
+        for what in self.taken:
+            metric, table = self.metric(LABELS[what]), _table(LABELS[what])
+            answered = [table.y, _half_right(table), np.roll(table.y, 1)]
+            first, again = (
+                [score_answers(metric, one[places], _part(table, places)) for one in answers]
+                for places, answers in ((onward, answered), (back, answered[::-1]))
+            )
+            demand_same_backward(first, again)
+
     def test_rows_stay_as_they_are(self) -> None:
         """Change nothing of what it is shown: limits are measured on the same rows."""
         for what in self.taken:
@@ -152,6 +185,25 @@ def _table(labels: tuple[Any, ...] | None, weights: Any = None) -> Table:
     y = np.minimum(rng.integers(len(labels) + 1, size=ROWS), len(labels) - 1)[::-1]
     y = len(labels) - 1 - y
     return Table(X, y, np.array(labels), roles=Roles(weights))
+
+
+def _seen_otherwise(names: Sequence[str]) -> list[tuple[str, Any]]:
+    """Return places of rows in each table: all, every second, and fewer of the small targets.
+
+    The parts differ in their number of rows and in the shares of their classes.
+    """
+    found = []
+    for what in names:
+        by_target = np.argsort(_table(LABELS[what]).y, kind="stable")
+        fewer = np.sort(np.delete(by_target, np.arange(0, ROWS // 2, 2)))
+        found += [(what, places) for places in (np.arange(ROWS), np.arange(0, ROWS, 2), fewer)]
+    return found
+
+
+def _part(table: Table, places: Any) -> Table:
+    """Return some rows, numbered anew: a stand-in knows its answers by them."""
+    part = table.part(places)
+    return Table(part.X.reset_index(drop=True), part.y, part.classes)
 
 
 def _half_right(table: Table) -> Any:

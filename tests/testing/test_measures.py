@@ -522,6 +522,63 @@ def test_a_sound_metric_keeps_every_promise(scorer: Any) -> None:
     keep(metric(lambda: scorer))
 
 
+BASELINE: dict[str, float] = {}
+
+
+def skill(y_true: Any, y_pred: Any) -> float:
+    """Compare errors with those of a constant answer, on the first rows that it has seen."""
+    found = float(np.mean(y_true != np.unique(y_true)[0]))
+    return 1 - float(np.mean(y_true != y_pred)) / BASELINE.setdefault("error", found)
+
+
+def by_first_count(y_true: Any, y_pred: Any) -> float:
+    """Divide the number of errors by the number of the first rows that it has seen."""
+    return -float(np.sum(y_true != y_pred)) / BASELINE.setdefault("rows", float(len(y_true)))
+
+
+class Skilled(MetricContract):
+    scored: Any = staticmethod(skill)
+
+    def make(self) -> MetricPlugin:
+        scored = type(self).scored
+        return MetricPlugin(name="mine", summary="s", factory=lambda: make_scorer(scored))
+
+
+class ByFirstCount(Skilled):
+    scored = staticmethod(by_first_count)
+
+
+class Accurate(Skilled):
+    scored = staticmethod(accuracy_score)
+
+
+@pytest.mark.parametrize("is_new", [True, False], ids=["asked first", "asked later"])
+@pytest.mark.parametrize("kind", [Skilled, ByFirstCount])
+def test_a_metric_that_keeps_a_value_of_the_first_rows_is_found(
+    kind: type[MetricContract], is_new: bool
+) -> None:
+    Accurate().test_it_keeps_no_value_of_other_rows()
+    BASELINE.clear()
+    if not is_new:
+        kind().test_right_answers_beat_wrong_ones()
+    with pytest.raises(AssertionError, match="keeps the value of the first rows"):
+        kind().test_it_keeps_no_value_of_other_rows()
+
+
+def test_a_metric_that_keeps_a_value_of_other_answers_is_found() -> None:
+    known: dict[bytes, float] = {}
+
+    def scaled(y_true: Any, y_pred: Any) -> float:
+        errors = float(np.mean(y_true != y_pred))
+        return 1 - errors / known.setdefault(np.asarray(y_true).tobytes(), 1 + errors)
+
+    contract = metric(lambda: make_scorer(scaled))
+    contract.test_right_answers_beat_wrong_ones()
+    with pytest.raises(AssertionError, match="other answers for the same rows were measured"):
+        contract.test_it_keeps_no_value_of_other_answers()
+    Accurate().test_it_keeps_no_value_of_other_answers()
+
+
 @dataclass(frozen=True)
 class Price:
     missed: float = -5.0
