@@ -9,6 +9,7 @@ PAGES = Path(__file__).parents[1] / "docs" / "benchmarks"
 GROUPS = {
     "The whole tool": (
         "peers",
+        "peers_within",
         "controls",
         "ablation",
         "frames",

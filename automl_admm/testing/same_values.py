@@ -24,7 +24,8 @@ def demand_same_elsewhere(
     """
     try:
         there = in_another_process(contract, from_the_end)[::-1]
-    except AssertionError:
+    # A class of a module that is not imported by its name has no file.
+    except (AssertionError, TypeError, OSError):
         raise SkipTest(unless) from None
     for value, other in zip(values, there, strict=True):
         assert np.isclose(value, other, equal_nan=True), (
