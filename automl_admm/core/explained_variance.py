@@ -42,7 +42,7 @@ def variance(truth: Array, weights: Array | None = None) -> float:
 
 
 def _near_zero(truth: Array) -> Array:
-    """Return whole numbers that floats run together less the lowest of them, others as they are."""
+    """Return whole numbers beyond what floats hold as differences from the lowest; others stay."""
     if truth.dtype.kind not in "iu" or max(-int(truth.min()), int(truth.max())) < FIRST_INEXACT:
         return truth
     # Differences of 64 bits wrap around to the right ones without a sign.

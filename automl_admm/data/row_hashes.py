@@ -65,7 +65,7 @@ class RowHashes:
         return RowHashes(*kept)
 
     def readings(self, kinds: int) -> tuple[RowHashes, ...]:
-        """Return the rows with so many hashes in each way to hold them to rows with no more.
+        """Return the rows in each form in which they compare with rows of so many hashes.
 
         Numbers of a run or look without written hashes may be those written, or those read.
         """

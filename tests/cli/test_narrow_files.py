@@ -10,15 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from certified_rows import ROWS, fit, fit_in_python, told, written
 
-from automl_admm import AutoMLRegressor
-from automl_admm.cli.main import main
-
-DRAWN = np.random.default_rng(0)
-X = pd.DataFrame(DRAWN.normal(size=(400, 3)), columns=list("abc"))
-ROWS = X.assign(y=(3 * X["a"] + 10).round().astype(int))
-LIMITS = {"constraints": ["errors_above_5 <= 30 %"], "certify": 0.9}
-ASKED = ("--max-evaluations", "1", "--grammar", "tiny", "--executor", "inline", "--quiet")
 ROLES = ("feature", "group", "weight", "time", "sensitive")
 
 
@@ -30,42 +23,14 @@ def with_more(*kinds: str) -> pd.DataFrame:
     return ROWS.assign(more=more)
 
 
-def written(rows: pd.DataFrame, path: Path) -> Path:
-    if path.suffix == ".csv":
-        rows.to_csv(path, index=False)
-    else:
-        rows.to_parquet(path)
-    return path
-
-
-def told(capsys: Any, *words: object) -> tuple[int, str]:
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
-    said = capsys.readouterr()
-    return int(ended.value.code or 0), said.out + said.err
-
-
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Certified runs on numbers of 64 bits, one for each role of their column."""
     folder = tmp_path_factory.mktemp("runs")
     file = written(with_more("float64"), folder / "rows.parquet")
     for role in ROLES:
-        words = ("fit", file, "--target", "y", "--task", "regression", *ASKED)
-        limit = ("--constraint", *LIMITS["constraints"], "--certify", "0.9")
         as_role = () if role == "feature" else (f"--{role}", "more")
-        with pytest.raises(SystemExit) as ended:
-            main([str(word) for word in (*words, *limit, *as_role, "--out", folder / role)])
-        assert ended.value.code == 0
-    return folder
-
-
-def fit(folder: Path, frame: pd.DataFrame, **columns: Any) -> Path:
-    """Make a certified run on a frame; columns with a role may have the name of a feature."""
-    search = AutoMLRegressor(
-        "tiny", max_evaluations=1, executor="inline", work_dir=folder, random_state=0, **LIMITS
-    )
-    search.fit(frame.drop(columns="y"), frame["y"], **columns)
+        fit(file, folder / role, *as_role)
     return folder
 
 
@@ -100,7 +65,7 @@ def test_rows_are_known_in_a_narrower_type(
 def test_rows_are_known_in_a_narrower_type_by_a_run_of_an_earlier_version(
     tmp_path: Path, is_earlier: bool, capsys: Any
 ) -> None:
-    run = fit(tmp_path / "run", with_more("float64"), time=with_more("float64")["more"])
+    run = fit_in_python(with_more("float64"), tmp_path / "run", time=with_more("float64")["more"])
     if is_earlier:
         as_of_an_earlier_version(run)
     check_known(capsys, run, written(with_more("float32"), tmp_path / "later.parquet"))
@@ -112,7 +77,7 @@ def test_a_feature_made_wide_is_known_beside_a_narrow_column_of_its_name(
 ) -> None:
     """Also by a run of an earlier version, whose hashes go by the types of training."""
     narrow, wide = with_more("float32"), with_more("float32", "float64")
-    run = fit(tmp_path / "run", wide, **{role: narrow["more"]})
+    run = fit_in_python(wide, tmp_path / "run", **{role: narrow["more"]})
     files = {"narrow.parquet": narrow, "wide.parquet": wide, "rows.csv": narrow}
     for name, rows in files.items():
         check_known(capsys, run, written(rows, tmp_path / name))
@@ -126,7 +91,9 @@ def test_a_feature_made_wide_is_known_beside_a_narrow_column_of_its_name(
 def test_two_columns_are_known_whatever_type_each_had(
     tmp_path: Path, own: tuple[str, ...], of_time: tuple[str, ...], capsys: Any
 ) -> None:
-    run = fit(tmp_path / "run", with_more(*own), time=with_more(*of_time)["more"].rename("when"))
+    run = fit_in_python(
+        with_more(*own), tmp_path / "run", time=with_more(*of_time)["more"].rename("when")
+    )
     for later in (("float64",), ("float32", "float64"), ("float32",)):
         rows = with_more(*later).assign(when=with_more(*later)["more"])
         check_known(capsys, run, written(rows, tmp_path / "later.parquet"))
@@ -145,7 +112,7 @@ def test_a_look_knows_its_rows_in_another_type(runs: Path, tmp_path: Path, capsy
 def test_a_look_of_an_earlier_version_knows_its_rows_in_a_narrower_type(
     tmp_path: Path, capsys: Any
 ) -> None:
-    run = fit(tmp_path / "run", with_more("float64"))
+    run = fit_in_python(with_more("float64"), tmp_path / "run")
     later = with_more("float64").assign(a=ROWS["a"] + 0.001)
     assert told(capsys, "monitor", run, written(later, tmp_path / "a.parquet"))[0] == 0
     look = run / "monitoring" / "look-0001.json"

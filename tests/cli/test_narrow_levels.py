@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from certified_rows import told
 
 from automl_admm.cli.main import main
 
@@ -25,13 +26,6 @@ LIMIT = ("--quiet", "--no-ensemble", "--constraint", "error <= 0.5", "--certify"
 AS = {"asked": ROWS, "pandas": ROWS.astype({"share": "category"})}
 ASKED = {"asked": ("--column", "share=category"), "pandas": ()}
 CSV = "rows.csv"
-
-
-def told(capsys: Any, *words: object) -> tuple[int, str]:
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
-    said = capsys.readouterr()
-    return int(ended.value.code or 0), said.out + said.err
 
 
 @pytest.fixture(scope="module", params=AS)

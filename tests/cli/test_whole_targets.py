@@ -9,42 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from certified_rows import ASKED, ROWS, fit, fit_in_python, told, written
 
-from automl_admm import AutoMLRegressor
-from automl_admm.cli.main import main
 from automl_admm.runs.session import run_json
 
-DRAWN = np.random.default_rng(0)
-X = pd.DataFrame(DRAWN.normal(size=(400, 3)), columns=list("abc"))
-ROWS = X.assign(y=(3 * X["a"] + 10).round().astype(int))
 TENTHS = (ROWS["y"] + 0.1).astype("float32")
 # The types of a column with a role.
 ROLES = {"group": "float32", "weight": "float16", "time": "float32", "sensitive": "float32"}
-ASKED = ("--max-evaluations", "1", "--grammar", "tiny", "--executor", "inline", "--quiet")
-
-
-def written(rows: pd.DataFrame, path: Path) -> Path:
-    if path.suffix == ".csv":
-        rows.to_csv(path, index=False)
-    else:
-        rows.to_parquet(path)
-    return path
-
-
-def told(capsys: Any, *words: object) -> tuple[int, str]:
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
-    said = capsys.readouterr()
-    return int(ended.value.code or 0), said.out + said.err
-
-
-def fit(file: Path, to: Path, *more: str) -> None:
-    """Make a certified run."""
-    limit = ("--constraint", "errors_above_5 <= 30 %", "--certify", "0.9", *more)
-    words = ("fit", file, "--target", "y", "--task", "regression", *ASKED, *limit, "--out", to)
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
-    assert ended.value.code == 0
 
 
 def typed(kind: str) -> pd.DataFrame:
@@ -128,17 +99,8 @@ def test_groups_of_python_are_known_beside_a_number_beyond_their_type(
     tmp_path: Path, kind: str, capsys: Any
 ) -> None:
     """The model has a feature of the same name and of another type."""
-    search = AutoMLRegressor(
-        "tiny",
-        max_evaluations=1,
-        executor="inline",
-        constraints=["errors_above_5 <= 30 %"],
-        certify=0.9,
-        work_dir=tmp_path / "run",
-        random_state=0,
-    )
     wide, groups = with_more("float64"), with_more("float32")["more"].astype(kind)
-    search.fit(wide.drop(columns="y"), wide["y"], groups=groups)
+    fit_in_python(wide, tmp_path / "run", groups=groups)
     later = with_one_beyond(written(with_more("float32"), tmp_path / "rows.parquet"), "more")
     code, said = told(capsys, "verify", tmp_path / "run", later, "--fresh")
     assert code == 3
@@ -146,16 +108,7 @@ def test_groups_of_python_are_known_beside_a_number_beyond_their_type(
 
 
 def test_a_run_in_python_is_verified_from_a_file(tmp_path: Path, capsys: Any) -> None:
-    search = AutoMLRegressor(
-        "tiny",
-        max_evaluations=1,
-        executor="inline",
-        constraints=["errors_above_5 <= 30 %"],
-        certify=0.9,
-        work_dir=tmp_path / "run",
-        random_state=0,
-    )
-    search.fit(X, ROWS["y"].astype("int16"))
+    fit_in_python(typed("int16"), tmp_path / "run")
     code, said = told(capsys, "verify", tmp_path / "run", written(ROWS, tmp_path / "rows.csv"))
     assert code == 0, said
 

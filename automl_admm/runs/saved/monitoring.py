@@ -39,7 +39,7 @@ from automl_admm.runs.saved.look_evidence import (
 from automl_admm.runs.saved.monitored import Monitored
 from automl_admm.runs.saved.natural_twins import tell_copies
 from automl_admm.runs.saved.rows_again import count_again, hash_of_order
-from automl_admm.runs.saved.rows_of_fit import count_new, looks_of_fit
+from automl_admm.runs.saved.rows_of_fit import check_new, looks_of_fit
 from automl_admm.runs.saved.rows_of_looks import refuse_again
 from automl_admm.runs.saved.watched_columns import columns_of_model, shifts_from
 from automl_admm.runs.saved.weights_of_looks import Heaviest
@@ -127,7 +127,7 @@ class _Watched:
         table = self.run.table(self.run.counted(frame)) if is_labelled else None
         hashes = RowHashes(NONE, NONE) if table is None else self.run.row_hashes(table)
         refuse_again(self.run, hashes, self.same)
-        learned, doubt = (None, None) if table is None else count_new(self.run, table)
+        learned, doubt = (None, None) if table is None else check_new(self.run, table)
         seen = self._seen(table)
         lots, pooled = seen.by_limit, self._pooled(seen)
         # Those untold by this look have their share: it must not hang on what rows happen to tell.

@@ -1,4 +1,4 @@
-"""Rows equal others by nature: the chance of it, and rows beyond chance."""
+"""The chance of rows to equal others by nature, and counts of rows beyond it."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _copies(rows: RowHashes) -> int:
 
 
 def _is_given_several_times(counts: NDArray[np.intp]) -> bool:
-    """Return True if all numbers have a divisor, as for each of them half have by chance."""
+    """Return True if all counts share a divisor above 1, and chance does not explain it."""
     times = int(np.gcd.reduce(counts)) if len(counts) else 1
     return times > 1 and float(times) ** -len(counts) <= DOUBT
 

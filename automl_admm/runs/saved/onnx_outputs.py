@@ -15,8 +15,8 @@ LEAST = 1e-7
 FORESTS = ("RandomForestClassifier", "ExtraTreesClassifier")
 BY_SCORES = "decision_function"
 # A session adds the shares of hundreds of trees in single precision, in an order that hangs on its
-# threads and rows: what is so near to a threshold, or to another class, lies on it. Sums of the 500
-# trees that a forest has at most were off by 6e-6.
+# threads and rows: what is so near to a threshold, or to another class, lies on it.
+# This is enough for the 500 trees that a forest has at most.
 ROOM = 1e-5
 
 

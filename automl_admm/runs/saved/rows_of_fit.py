@@ -21,8 +21,8 @@ from automl_admm.runs.saved.row_origin import (
 )
 
 
-def count_new(run: CertifiedRun, table: Table) -> tuple[int | None, str | None]:
-    """Count rows learned from by the model, and doubt; raise if these are rows of the run.
+def check_new(run: CertifiedRun, table: Table) -> tuple[int | None, str | None]:
+    """Raise if these are rows of the run; return how many the model learned from, and doubt.
 
     As far as chance explains them they may equal rows of the run, as rows of few values do.
     """
@@ -57,7 +57,7 @@ def _refuse_some(run: CertifiedRun, origin: Origin) -> None:
 
 
 def looks_of_fit(run: CertifiedRun, looks: Iterable[EarlierLook]) -> frozenset[int]:
-    """Return the numbers of looks at rows of the fit, let count by an older version."""
+    """Return the numbers of looks at rows of the fit, which an older version let count."""
     some = [look for look in looks if look.learned]
     rows = learned_rows(run) if some else None
     if rows is None:
