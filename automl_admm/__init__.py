@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     )
     from automl_admm.plugins.specs import hookimpl
     from automl_admm.runs.saved.loaded_model import load
-    from automl_admm.runs.saved.monitored import Monitored
+    from automl_admm.runs.saved.monitor.monitored import Monitored
     from automl_admm.runs.study.study import Study
     from automl_admm.runs.study.trial import Trial, TrialResult
 
@@ -133,7 +133,7 @@ _HOMES = {
     "load": "runs.saved.loaded_model",
     "minimize": "runs.minimize",
     "monitor": "api.monitoring",
-    "Monitored": "runs.saved.monitored",
+    "Monitored": "runs.saved.monitor.monitored",
     "read_run": "api.saved_runs",
 }
 

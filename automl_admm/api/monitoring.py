@@ -9,8 +9,8 @@ from typing import Any
 
 from automl_admm.api.given_tables import GivenTable
 from automl_admm.core.errors import LimitWarning
-from automl_admm.runs.saved.monitored import Monitored
-from automl_admm.runs.saved.monitoring import monitor as look_at
+from automl_admm.runs.saved.monitor.monitored import Monitored
+from automl_admm.runs.saved.monitor.monitoring import monitor as look_at
 from automl_admm.runs.session.model_run import tell_earlier
 from automl_admm.store.run_folder import RunFolder
 

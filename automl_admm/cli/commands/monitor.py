@@ -25,8 +25,8 @@ from automl_admm.data.drift import Shift
 from automl_admm.data.reading.streams import title_of
 from automl_admm.data.reading.tables import place_in
 from automl_admm.runs.finish.model_file import read_rows
-from automl_admm.runs.saved.monitored import Monitored
-from automl_admm.runs.saved.monitoring import monitor
+from automl_admm.runs.saved.monitor.monitored import Monitored
+from automl_admm.runs.saved.monitor.monitoring import monitor
 from automl_admm.store.run_folder import RunFolder
 
 

@@ -27,22 +27,22 @@ from automl_admm.data.row_hashes import NONE, RowHashes
 from automl_admm.execution.evidence_files import encode_evidence
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.saved.certified_run import CertifiedRun
-from automl_admm.runs.saved.earlier_looks import EarlierLook, read_kept, read_looks
 from automl_admm.runs.saved.labelled_rows import open_run
-from automl_admm.runs.saved.look_evidence import (
+from automl_admm.runs.saved.monitor.earlier_looks import EarlierLook, read_kept, read_looks
+from automl_admm.runs.saved.monitor.look_evidence import (
     LookEvidence,
     PooledEvidence,
     evidence_of_look,
     is_of_rows,
     pool_looks,
 )
-from automl_admm.runs.saved.monitored import Monitored
+from automl_admm.runs.saved.monitor.monitored import Monitored
+from automl_admm.runs.saved.monitor.rows_of_fit import check_new, looks_of_fit
+from automl_admm.runs.saved.monitor.rows_of_looks import refuse_again
+from automl_admm.runs.saved.monitor.watched_columns import columns_of_model, shifts_from
+from automl_admm.runs.saved.monitor.weights_of_looks import Heaviest
 from automl_admm.runs.saved.natural_twins import tell_copies
 from automl_admm.runs.saved.rows_again import count_again, hash_of_order
-from automl_admm.runs.saved.rows_of_fit import check_new, looks_of_fit
-from automl_admm.runs.saved.rows_of_looks import refuse_again
-from automl_admm.runs.saved.watched_columns import columns_of_model, shifts_from
-from automl_admm.runs.saved.weights_of_looks import Heaviest
 from automl_admm.store.file_schemas import LARGEST_TOTAL
 from automl_admm.store.run_folder import RunFolder, write_json
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from automl_admm.core.errors import DataError
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.saved.certified_run import CertifiedRun
-from automl_admm.runs.saved.earlier_looks import EarlierLook
+from automl_admm.runs.saved.monitor.earlier_looks import EarlierLook
 from automl_admm.runs.saved.row_origin import (
     ALL,
     LEARNED,

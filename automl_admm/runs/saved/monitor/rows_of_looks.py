@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from automl_admm.core.errors import DataError
 from automl_admm.data.row_hashes import RowHashes
 from automl_admm.runs.saved.certified_run import CertifiedRun
-from automl_admm.runs.saved.earlier_looks import EarlierLook
+from automl_admm.runs.saved.monitor.earlier_looks import EarlierLook
 from automl_admm.runs.saved.natural_twins import count_unexplained
 from automl_admm.runs.saved.row_origin import learned_rows
 from automl_admm.runs.saved.rows_again import are_again, twins_by_kinds

@@ -14,7 +14,7 @@ from automl_admm.core.errors import StoreError
 from automl_admm.core.evidence import Evidence
 from automl_admm.data.row_hashes import RowHashes
 from automl_admm.execution.evidence_files import decode_evidence
-from automl_admm.runs.saved.look_evidence import draw_again
+from automl_admm.runs.saved.monitor.look_evidence import draw_again
 from automl_admm.store.file_schemas import LARGEST_TOTAL
 from automl_admm.store.run_folder import RunFolder
 

@@ -12,7 +12,7 @@ import pytest
 from automl_admm.core.evidence import Evidence, Explained, Gap, Mean, Quantile, Rate, RootMeanSquare
 from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.execution.evidence_files import decode_evidence, encode_evidence
-from automl_admm.runs.saved.look_evidence import draw_again, pool_looks
+from automl_admm.runs.saved.monitor.look_evidence import draw_again, pool_looks
 
 RNG = np.random.default_rng(0)
 VALUES = RNG.uniform(1, 5, size=(3, 40))

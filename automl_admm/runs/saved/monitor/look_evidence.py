@@ -17,7 +17,7 @@ from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.groups_of_rows import limits_of_run, with_groups_of
-from automl_admm.runs.saved.weights_of_looks import NOT_DRAWN, Draw
+from automl_admm.runs.saved.monitor.weights_of_looks import NOT_DRAWN, Draw
 
 
 @dataclass(frozen=True)
