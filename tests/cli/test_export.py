@@ -295,25 +295,28 @@ def test_thresholds_and_calibrated_probabilities_are_written(
 
 
 @pytest.mark.parametrize("labels", [("no", "yes"), (3, 7)])
-@pytest.mark.parametrize("way", ["forest", "steps", "last", "first", "many"])
+@pytest.mark.parametrize("way", ["forest", "steps", "last", "first", "many", "few"])
 def test_rows_on_a_threshold_get_the_class_of_predict_in_any_session(
     way: str, labels: tuple[Any, Any]
 ) -> None:
     runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")
-    rows, y = make_classification(900, 6, flip_y=0.4, random_state=0)
+    noise = 0.05 if way == "few" else 0.4
+    rows, y = make_classification(900, 6, flip_y=noise, random_state=0)
     y = np.array(labels)[y]
-    model: Any = ExtraTreesClassifier(500 if way == "many" else 100, random_state=0)
+    is_large = way in {"many", "few"}
+    model: Any = ExtraTreesClassifier(500 if is_large else 100, random_state=0)
     if way == "steps":
         model = make_pipeline(StandardScaler(), model)
     model.fit(rows[:300], y[:300])
     rows = rows.astype(np.float32)
     share = 0.5
-    if way in {"last", "first", "many"}:
-        places = np.array(labels[::-1] if way == "first" else labels)
-        share = 0.8 if way == "many" else 0.37
+    is_first = way in {"first", "few"}
+    if way in {"last", "first", "many", "few"}:
+        places = np.array(labels[::-1] if is_first else labels)
+        share = {"many": 0.8, "few": 2 / 500}.get(way, 0.37)
         model = fix_threshold(model, share, places)
-    chance = model.predict_proba(rows)[:, 0 if way == "first" else 1]
+    chance = model.predict_proba(rows)[:, 0 if is_first else 1]
     on_it = np.isclose(chance, share, rtol=0, atol=1e-12)
     assert on_it.any()
     written = convert(model, rows, {})

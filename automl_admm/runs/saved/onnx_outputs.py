@@ -46,13 +46,14 @@ def add_outputs(graph: Any, model: Any) -> None:
         nodes.give(1, nodes.cast_like(both, graph.output[1]))
     labels = _labels(model)
     last, first = nodes.array(labels[1:]), nodes.array(labels[:1])
+    called = chance
+    # Where nobody set a threshold, a row on one half is of the first class.
+    bar = 0.5 + ROOM if undecided is model else _bar(float(model.threshold))
     if undecided is not model and model.pos_label is not None and model.pos_label == labels[0]:
         called = nodes.add("Sub", nodes.number(1.0), chance)
         last, first = first, last
-    else:
-        called = chance
-    # Where nobody set a threshold, a row on one half is of the first class.
-    bar = 0.5 + ROOM if undecided is model else _bar(float(model.threshold))
+        # A small one is what the sum of all other shares leaves, and has its error.
+        bar = float(model.threshold) - ROOM
     is_called = nodes.add("GreaterOrEqual", called, nodes.number(bar))
     nodes.give(0, nodes.add("Where", is_called, last, first))
 
