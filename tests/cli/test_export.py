@@ -28,6 +28,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.pipelines.calibrated import calibrated
 from automl_admm.pipelines.thresholds.fixed import fix_threshold
+from automl_admm.pipelines.thresholds.single import between
 from automl_admm.runs.saved.onnx_file import convert
 
 Run = Callable[..., Any]
@@ -331,6 +332,21 @@ def test_rows_on_a_threshold_get_the_class_of_predict_in_any_session(
             batches = [rows[start : start + many] for start in range(0, len(rows), many)]
             found = [session.run(None, {"columns": one.astype(kind)})[0] for one in batches]
             assert np.concatenate(found).tolist() == told
+
+
+@pytest.mark.parametrize("response", [None, "decision_function"])
+def test_a_model_without_sums_of_trees_is_decided_without_room(response: str | None) -> None:
+    """Scores beside a threshold were taken for those on it."""
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    X = np.linspace(-5.0, -4.0, 500).reshape(-1, 1).astype(np.float32)
+    model = LogisticRegression().fit(np.array([[-9.0], [1.0], [0.0], [9.0]]), [0, 0, 1, 1])
+    model.coef_, model.intercept_ = np.array([[1e-3]]), np.array([-4.0])
+    if response is not None:
+        model = calibrated(model, 1.0, 0.0, response)
+    scores = model.predict_proba(X)[:, 1]
+    decided = fix_threshold(model, between(scores, 250), np.array([0, 1]))
+    assert convert(decided, X, {}).rows == len(X)
 
 
 def test_labels_that_are_floating_point_numbers_are_told() -> None:
