@@ -274,6 +274,15 @@ class PreparedWithoutWeights:
         return lambda other: float(wrong(other).mean())
 
 
+class PreparedForNoWeights(Prepared):
+    """Counts what is wrong, and refuses weights."""
+
+    def __call__(self, rows: EvaluatedPipeline) -> Rate:
+        if rows.weights is not None:
+            raise TypeError("it takes no weights")
+        return super().__call__(rows)
+
+
 class PreparedByFeatures(Prepared):
     """Counts the rows in X."""
 
@@ -321,8 +330,16 @@ NEEDS = "`on_rows_of` needs `X`, the model, predictions or decisions"
 )
 def test_a_limit_that_differs_on_prepared_rows_is_found(function: Any, said: str) -> None:
     limit(Prepared()).test_its_function_of_the_same_rows_measures_alike()
+    weighs = isinstance(function, PreparedWithoutWeights)
     with pytest.raises(AssertionError, match=said):
-        limit(function).test_its_function_of_the_same_rows_measures_alike()
+        limit(function, takes_weights=weighs).test_its_function_of_the_same_rows_measures_alike()
+
+
+def test_a_limit_that_takes_no_weights_is_prepared_for_none() -> None:
+    refusing = PreparedForNoWeights()
+    limit(refusing).test_its_function_of_the_same_rows_measures_alike()
+    with pytest.raises(TypeError, match="it takes no weights"):
+        limit(refusing, takes_weights=True).test_its_function_of_the_same_rows_measures_alike()
 
 
 def test_a_limit_that_asks_the_model_is_never_prepared() -> None:
