@@ -539,6 +539,34 @@ def test_a_sound_metric_keeps_every_promise(scorer: Any) -> None:
     keep(metric(lambda: scorer))
 
 
+def in_the_first(pipeline: Any, X: Any, y: Any) -> float:
+    """Return the share of the positive class in the most probable fifth; ties by their order."""
+    chances = np.asarray(pipeline.predict_proba(X))[:, 1]
+    best = np.argsort(-chances, kind="stable")[: len(chances) // 5]
+    return float(np.mean(np.asarray(y)[best] == pipeline.classes_[1]))
+
+
+def in_25(pipeline: Any, X: Any, y: Any) -> float:
+    best = np.argpartition(-np.asarray(pipeline.predict_proba(X))[:, 1], 25)[:25]
+    return float(np.mean(np.asarray(y)[best] == pipeline.classes_[1]))
+
+
+class InTheFirst(MetricContract):
+    def make(self) -> MetricPlugin:
+        return MetricPlugin(name="mine", summary="a metric", factory=lambda: in_the_first)
+
+
+class In25(MetricContract):
+    def make(self) -> MetricPlugin:
+        return MetricPlugin(name="mine", summary="a metric", factory=lambda: in_25)
+
+
+@pytest.mark.parametrize("kind", [InTheFirst, In25])
+def test_a_metric_of_the_highest_scores_keeps_every_promise(kind: type[MetricContract]) -> None:
+    """Ties were broken otherwise in another order, and 25 of 20 rows are none."""
+    keep(kind())
+
+
 BASELINE: dict[str, float] = {}
 
 
