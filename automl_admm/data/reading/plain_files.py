@@ -240,10 +240,8 @@ def plain_name(name: str) -> str:
 
 def _in_utf8(plain: PlainFile, copies: _Copies, options: FileOptions, is_late: Clock) -> PlainFile:
     """Return a text file in UTF-8; a copy, if it is not written so."""
-    if options.encoding is not None:
-        encoding = Encoding(options.encoding)
-    else:
-        encoding = find_encoding(plain.path, str(plain.path), is_late, is_whole=plain.is_whole)
+    encoding, said = _encoding_of(plain, options, is_late)
+    plain = replace(plain, found=(*plain.found, *said))
     if encoding.is_plain:
         return plain
     blocks = _recoded(plain.path, encoding.name, is_whole=plain.is_whole)
@@ -253,8 +251,23 @@ def _in_utf8(plain: PlainFile, copies: _Copies, options: FileOptions, is_late: C
         path=path,
         size=path.stat().st_size if is_whole else plain.size,
         is_whole=plain.is_whole and is_whole,
-        found=(*plain.found, str(encoding)),
     )
+
+
+def _encoding_of(
+    plain: PlainFile, options: FileOptions, is_late: Clock
+) -> tuple[Encoding, tuple[str, ...]]:
+    """Return the encoding of a text, and what a user should know of it."""
+    before = options.encoding_before
+    if options.encoding is not None:
+        found, before = Encoding(options.encoding), None
+    else:
+        title, is_whole = str(plain.path), plain.is_whole
+        found = find_encoding(plain.path, title, is_late, is_whole=is_whole, before=before)
+    if before is None:
+        return found, () if found.is_plain else (str(found),)
+    is_same = found.name == before
+    return found, (f"{found} as in training" if is_same else f"{found} (in training {before})",)
 
 
 def _with_newlines(

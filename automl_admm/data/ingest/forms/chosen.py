@@ -128,7 +128,7 @@ def _unread(value: Any) -> Any:
 
 
 def _number_in(value: Any) -> Any:
-    """Return the number that a text is; whole ones keep all their digits there."""
+    """Return the number in a text; whole ones keep all their digits there."""
     figure = _figure(value) if isinstance(value, str) and exact_whole(value) is None else None
     return value if figure is None else figure
 
