@@ -16,10 +16,20 @@ from unittest import SkipTest
 import numpy as np
 import pytest
 from forked_questions import forked_questions
+from scipy.stats import kendalltau
 from sklearn.metrics import accuracy_score, make_scorer, mean_absolute_error
 
 from automl_admm.builtin.constraints import serving_memory
-from automl_admm.core.evidence import Calibration, Fact, Largest, Mean, Quantile, Rate, Timing
+from automl_admm.core.evidence import (
+    Calibration,
+    Fact,
+    Largest,
+    Mean,
+    Quantile,
+    RankCorrelation,
+    Rate,
+    Timing,
+)
 from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.plugin_api import ConstraintPlugin, EvaluatedPipeline, MetricPlugin
 from automl_admm.plugins.loading import load_plugins
@@ -484,6 +494,38 @@ def test_a_limit_that_writes_to_masks_or_to_a_column_keeps_no_promise(kind: str)
 
     with pytest.raises(ValueError, match="assignment destination is read-only"):
         Contract().test_rows_stay_as_they_are()
+
+
+def correlating(counted: Callable[[Any], int], filler: float | None) -> ConstraintContract:
+    """Return the contract of a limit that fills missing numbers, or leaves them out."""
+
+    def measured(rows: EvaluatedPipeline, numbers: Any) -> RankCorrelation:
+        known = np.isfinite(numbers)
+        some = known if filler is None else np.ones_like(known)
+        filled = np.where(known, numbers, filler or 0.0)
+        tau = float(kendalltau(rows.predictions[some, -1], filled[some]).statistic)
+        return RankCorrelation(tau, counted(known))
+
+    class Contract(ConstraintContract):
+        def make(self) -> ConstraintPlugin:
+            return ConstraintPlugin(name="mine", summary="s", columned=measured, kind="statistical")
+
+    return Contract()
+
+
+@pytest.mark.parametrize(
+    ("contract", "says"),
+    [
+        (correlating(len, None), "it counts 60 rows in a rank correlation where 40 have"),
+        (correlating(lambda known: int(known.sum()), 9.0), "beside rows without a number"),
+    ],
+    ids=["all are counted", "gaps are filled"],
+)
+def test_a_correlation_of_rows_without_a_number_is_found(
+    contract: ConstraintContract, says: str
+) -> None:
+    with pytest.raises((AssertionError, ValueError), match=says):
+        contract.test_rows_without_a_number_do_not_correlate()
 
 
 def test_a_limit_that_takes_groups_away_keeps_no_promise() -> None:
