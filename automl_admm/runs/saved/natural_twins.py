@@ -16,6 +16,7 @@ from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.learned_rows import DOUBT, LearnedRows
 from automl_admm.runs.saved.row_origin import learned_rows
 from automl_admm.runs.saved.rows_again import count_again
+from automl_admm.store.file_schemas import TWINS
 
 
 @dataclass(frozen=True)
@@ -84,18 +85,23 @@ def count_unexplained(
     return 0
 
 
-def count_copies(rows: RowHashes, learned: LearnedRows | None) -> int:
+def count_copies(
+    rows: RowHashes, learned: LearnedRows | None, of_fit: tuple[int, int] | None = None
+) -> int:
     """Count rows that equal one before them in their table; 0 if chance explains them.
 
-    The rows of the fit tell how often rows repeat by nature. Where they are not known, only a table
-    that has each row equally often, as if it were given several times, is more than chance.
+    The rows of the fit tell how often rows repeat by nature, or else the numbers `of_fit` of twins
+    among so many rows. Where neither is known, only a table that has each row equally often, as if
+    it were given several times, is more than chance.
     """
-    if learned is None:
+    if learned is not None:
+        fit = RowHashes.together([learned.hashes, learned.aside])
+        rows, of_fit = rows.first(fit.kinds), (_copies(fit), len(fit))
+    elif of_fit is not None:
+        rows = rows.first(1)  # as the numbers were found
+    else:
         return _copies(rows) if _is_given_several_times(rows.counts()) else 0
-    fit = RowHashes.together([learned.hashes, learned.aside])
-    rows = rows.first(fit.kinds)
-    twins = NaturalTwins.seen(_copies(fit), len(fit), [len(fit)])
-    found = _copies(rows)
+    found, twins = _copies(rows), NaturalTwins.seen(*of_fit, [of_fit[1]])
     return 0 if twins.explain(found, len(rows), len(rows)) else found
 
 
@@ -111,7 +117,9 @@ def _is_given_several_times(counts: NDArray[np.intp]) -> bool:
 
 def tell_copies(rows: RowHashes, run: CertifiedRun) -> str | None:
     """Return a sentence if more rows equal one before them in their table than chance explains."""
-    copies = count_copies(rows, learned_rows(run)) if len(rows) else 0
+    data = run.content["data"]
+    of_fit = (data[TWINS], data["rows"]) if TWINS in data else None
+    copies = count_copies(rows, learned_rows(run), of_fit) if len(rows) else 0
     if not copies:
         return None
     return (
