@@ -28,7 +28,9 @@ class HookManager(pluggy.PluginManager):
         item = vars(plugin).get(name, ABSENT) if isinstance(plugin, ModuleType) else ABSENT
         if inspect.isfunction(item) and not hasattr(item, MARK):
             return None
-        # A constant is no hook to any version of pluggy; a cached function is one to some.
+        # Constants and classes are no hooks to any version of pluggy; a cached function is to some.
+        if isinstance(item, type):
+            return None
         if item is not ABSENT and not (callable(item) or isinstance(item, classmethod)):
             return None
         return super().parse_hookimpl_opts(plugin, name)

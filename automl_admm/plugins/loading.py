@@ -43,7 +43,7 @@ from automl_admm.plugins.records import (
     ZSolverPlugin,
 )
 from automl_admm.plugins.registry import HERE, DoubledNameError, Registry
-from automl_admm.plugins.taken_names import taken_by
+from automl_admm.plugins.taken_names import NAMING, taken_by
 
 logger = logging.getLogger(__name__)
 
@@ -307,7 +307,7 @@ def _add_all(plugins: Plugins, records: Sequence[tuple[str, Any]], source: Plugi
     A doubled name goes to nobody, so that its owner is never a guess. Only built-ins keep their
     names in any case, and so do measures of scikit-learn.
     """
-    if not source.builtin:
+    if not source.builtin and any(hook in NAMING for hook, _ in records):
         _refuse_taken(plugins, records, source)
     claims = [
         (registry, record)

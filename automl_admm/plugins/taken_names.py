@@ -12,6 +12,7 @@ from automl_admm.plugins.records import ConstraintPlugin
 from automl_admm.plugins.registry import Registry
 
 SCIKIT_LEARN = "scikit-learn"
+NAMING = frozenset({"metrics", "constraints"})  # the hooks whose names are measures
 # A test holds them to those of scikit-learn, which takes a second to import.
 SCORERS = frozenset(
     """
@@ -40,7 +41,7 @@ def taken_by(hook: str, name: str, constraints: Registry[ConstraintPlugin]) -> s
 
     `constraints` are the built-in ones: they keep their names in any case.
     """
-    if hook not in ("metrics", "constraints"):
+    if hook not in NAMING:
         return None
     if name in SCORERS:
         return _scikit_learn()
