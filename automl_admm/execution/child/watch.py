@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -165,11 +166,18 @@ class Watch:
         if not is_suspect and now < self._next_exact:
             return
         self._next_exact = now + EXACT_SECONDS
-        unmapped = max(shared - mapped_bytes(self._tree), 0)
-        # Mapped pages of a memory file are in it only if one process alone maps them.
-        used = max(exact_memory(tree, self._bounds.inherited) + unmapped, shared)
+        used = self._measure(tree, shared)
+        if used > limit:
+            # While a process ends its pages pass to others, and may be counted for both.
+            used = min(used, self._measure(tree, shared))
         if used > limit:
             self.kill(Cause(Status.MEMOUT, f"used {used / 1e6:.0f} of {limit / 1e6:.3g} MB"))
+
+    def _measure(self, tree: Sequence[psutil.Process], shared: int) -> int:
+        """Return the exact memory of the tree, and what of its memory files is not mapped."""
+        unmapped = max(shared - mapped_bytes(self._tree), 0)
+        # Mapped pages of a memory file are in it only if one process alone maps them.
+        return max(exact_memory(tree, self._bounds.inherited) + unmapped, shared)
 
 
 def cut_runaway(output: Path) -> None:
