@@ -39,8 +39,12 @@ class KeptModels:
             return
         place = self._folder / str(evaluation.number)
         try:
-            place.mkdir(parents=True, exist_ok=True)
+            for folder in (self._folder, place):  # not those above: a removed run stays away
+                folder.mkdir(exist_ok=True)
             (finished.folder / MODELS).replace(place / MODELS)
+        except FileNotFoundError as problem:  # the run folder was removed, as its log will say
+            logger.debug("the fold models of evaluation %d: %s", evaluation.number, problem)
+            return
         except OSError as problem:
             logger.warning("the fold models of evaluation %d: %s", evaluation.number, problem)
             return

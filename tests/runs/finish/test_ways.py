@@ -46,6 +46,18 @@ def kept_models(folder: Path, *evaluations: Evaluation) -> KeptModels:
     return kept
 
 
+def test_models_of_a_removed_run_are_not_told_and_bring_no_folder_back(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Tell nothing: the log of the run says in one line that its folder was removed."""
+    kept = KeptModels(tmp_path / "run" / "models", PROBLEM.limits)
+    gone = tmp_path / "run" / "task-1"
+    kept.keep(QUICK, Finished(9, Status.SUCCESS, {"files": {MODELS: "0"}}, folder=gone))
+    assert not kept.has(QUICK)
+    assert not gone.parent.exists()
+    assert not caplog.messages
+
+
 def ways_of(
     kept: KeptModels,
     refit: str = "auto",
