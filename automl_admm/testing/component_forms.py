@@ -156,13 +156,11 @@ class FormPromises:
             raise SkipTest("it declares no growth")
         most, _ = self._sizes(record.fidelity)
         few, top = max(most // 50, 1), min(most, GROWN)
-        tables = (self.table(), [(few, max(most // 12, few + 1))]), (self._noisy(), _climbs(top))
-        grown = [
-            self._grows(table, values, *sizes)
-            for values in self.settings()
-            for table, climbs in tables
-            for sizes in climbs
-        ]
+        climbs = (
+            (self.table(), [few], max(most // 12, few + 1)),
+            (self._noisy(), _starts(top), top),
+        )
+        grown = [self._grows(values, *climb) for values in self.settings() for climb in climbs]
         assert any(grown), (
             f"no fit of it goes on: it needs the parameters '{record.fidelity}' and 'warm_start', "
             "and a growth with may_grow true for some settings"
@@ -179,8 +177,26 @@ class FormPromises:
         y[places] = y[rng.permutation(places)]
         return X, y
 
-    def _grows(self, table: tuple[Any, Any], values: Values, few: int, many: int) -> bool:
-        """Compare a grown fit with one from the start; return False if it cannot grow."""
+    def _grows(
+        self, values: Values, table: tuple[Any, Any], sizes: Sequence[int], top: int
+    ) -> bool:
+        """Compare fits grown from each size with one from the start; False if none can grow."""
+        if not sizes:
+            return False
+        larger, has_grown = {**values, self.make().fidelity: top}, False
+        again = predict_scores(self.fitted(*table, larger), table[0])
+        for few in sizes:
+            found, fit = self._grown(values, table, few, larger)
+            has_grown |= fit.grown
+            assert np.array_equal(found, again), (
+                f"grown from {few} to {top} it is another model: {dict(values)}"
+            )
+        return has_grown
+
+    def _grown(
+        self, values: Values, table: tuple[Any, Any], few: int, larger: Values
+    ) -> tuple[Any, GrowingFit]:
+        """Return the predictions of a fit that goes on from a smaller one, and how it went."""
         (X, y), record = table, self.make()
         assert record.growth is not None
         with tempfile.TemporaryDirectory() as folder:
@@ -192,13 +208,7 @@ class FormPromises:
                 for keeps in (True, False)
             )
             self.fitted(X, y, {**values, record.fidelity: few}, growing=low)
-            larger = {**values, record.fidelity: many}
-            found = predict_scores(self.fitted(X, y, larger, growing=high), X)
-        again = predict_scores(self.fitted(X, y, larger), X)
-        assert np.array_equal(found, again), (
-            f"grown from {few} to {many} it is another model: {dict(values)}"
-        )
-        return high.grown
+            return predict_scores(self.fitted(X, y, larger, growing=high), X), high
 
     def test_gaps_are_taken_where_it_says_so(self) -> None:
         """Fit numbers with gaps if its tags of scikit-learn say `allow_nan`."""
@@ -221,9 +231,9 @@ class FormPromises:
         assert thin.shape == dense.shape
 
 
-def _climbs(top: int) -> list[tuple[int, int]]:
-    """Return a small and a larger size to grow from, each with the size that they grow to."""
-    return [(few, top) for few in (max(top // 10, 1), max(top // 3, 1)) if few < top]
+def _starts(top: int) -> list[int]:
+    """Return a small and a larger size to grow from."""
+    return [few for few in (max(top // 10, 1), max(top // 3, 1)) if few < top]
 
 
 def _fitted_scores(pipeline: Any, X: Any, y: Any) -> Any:
