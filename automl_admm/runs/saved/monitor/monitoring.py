@@ -127,7 +127,7 @@ class _Watched:
         table = self.run.table(self.run.counted(frame)) if is_labelled else None
         hashes = RowHashes(NONE, NONE) if table is None else self.run.row_hashes(table)
         refuse_again(self.run, hashes, self.same)
-        learned, doubt = (None, None) if table is None else check_new(self.run, table)
+        learned, doubt = (None, None) if table is None else check_new(self.run, table, hashes)
         seen = self._seen(table)
         lots, pooled = seen.by_limit, self._pooled(seen)
         # Those untold by this look have their share: it must not hang on what rows happen to tell.
