@@ -36,7 +36,17 @@ def check_new(run: CertifiedRun, table: Table, hashes: RowHashes) -> tuple[int |
             hint="Give rows that arrived after the fit.",
         )
     _refuse_some(run, origin, hashes)
-    return learned, warn_of(origin)
+    return learned, _doubt(origin)
+
+
+def _doubt(origin: Origin) -> str | None:
+    told = warn_of(origin)
+    if origin.kind != OTHER or not origin.known:
+        return told
+    return (
+        f"{told} New rows may equal so many by chance; if they are of the same objects, unchanged "
+        "since the fit, limits seem to hold on them that are broken."
+    )
 
 
 def _refuse_some(run: CertifiedRun, origin: Origin, hashes: RowHashes) -> None:
