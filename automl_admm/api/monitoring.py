@@ -30,10 +30,9 @@ def monitor(
 
     If the rows have the target, the limits of the run are tested on all labelled rows of all looks,
     and on those of this look alone; without it only shifts are looked for. A `LimitWarning` says
-    that no limit was tested, of rows given twice, that a tenth or more equal rows of the fit or
-    of earlier looks, that the folder has another model than before, or that its model is of an
-    earlier session. The look is written into the folder, where
-    `automl-admm monitor` counts it, too.
+    that no limit was tested, of rows given twice, of many equal to rows of the fit or of earlier
+    looks, that the folder has another model than before, or that its model is of an earlier
+    session. The look is written into the folder, where `automl-admm monitor` counts it, too.
 
     Parameters
     ----------
