@@ -65,10 +65,10 @@ def monitor(
 
 
 def _doubts(found: Monitored) -> Iterator[str | None]:
-    """Yield the reasons to doubt a look; the command says of fewer rows, too, that they are known.
+    """Yield the reasons to doubt a look; the command tells of fewer known rows, too.
 
-    In most tables a few rows equal others by chance: a job that takes warnings for errors would
-    stop at each look, for bounds that are hardly narrower.
+    In most tables a few rows equal others by chance: a job with warnings for errors would stop at
+    each look, for bounds hardly narrower.
     """
     yield from (found.untested, found.anew, found.given_twice)
     if (found.learned or 0) >= MANY * found.rows:
