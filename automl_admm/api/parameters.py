@@ -62,8 +62,9 @@ WORDS: Mapping[str, Words] = MappingProxyType(
         ),
         "max_evaluations": Words(
             "",
-            "Number of evaluations at most; one on a tenth of the rows counts as a tenth. Without "
-            "`time_budget` and with one worker the same `random_state` gives the same search.",
+            "Number of evaluations at most; one on a tenth of the rows counts as a tenth, and the "
+            "last may go beyond by less than one. Without `time_budget` and with one worker the "
+            "same `random_state` gives the same search.",
         ),
         "theta_solver": Words(
             "str or solver",

@@ -10,6 +10,7 @@ import numpy as np
 
 from automl_admm.constraints.syntax import GroupColumn
 from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.core.evidence import RankCorrelation
 from automl_admm.core.read_only import read_only
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import ChangingFunction, ColumnFunction, Measured
@@ -25,8 +26,20 @@ class OfColumn:
     def __call__(self, evaluated: EvaluatedPipeline) -> Measured:
         """Measure these rows."""
         values = evaluated.sensitive[self.column].to_numpy(dtype=float, na_value=np.nan)
+        known = int(np.isfinite(values).sum())
         # It may be the column itself.
-        return self.function(evaluated, read_only(values))
+        found = self.function(evaluated, read_only(values))
+        demand_known(found, known)
+        return found
+
+
+def demand_known(found: object, known: int) -> None:
+    """Raise a ValueError if a rank correlation counts more rows than have a number."""
+    if isinstance(found, RankCorrelation) and found.rows > known:
+        raise ValueError(
+            f"it counts {found.rows} rows in a rank correlation where {known} have a number in "
+            "the column"
+        )
 
 
 @dataclass(frozen=True, slots=True)

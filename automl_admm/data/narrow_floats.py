@@ -8,9 +8,12 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 NARROW = ("float16", "float32")
 WIDE = "float64"
+# Nobody writes so many digits of a number that four bytes hold: it was widened.
+MANY_DIGITS = 14
 
 
 def float_of(dtype: Any) -> str:
@@ -23,12 +26,36 @@ def float_of(dtype: Any) -> str:
     return str(kind) if str(kind) in NARROW else WIDE
 
 
+def float_of_values(values: Any) -> str:
+    """Return the narrow float that numbers or categories are in, or were in before.
+
+    Numbers of pandas and Arrow beside gaps are widened to floats of numpy: their digits tell it.
+    """
+    kind = float_of(values.dtype)
+    values = getattr(values.dtype, "categories", values)
+    if kind != WIDE or str(values.dtype).lower() != WIDE:
+        return kind
+    return "float32" if _were_narrow(values.dropna().to_numpy(dtype=float)) else WIDE
+
+
+def _were_narrow(numbers: NDArray[np.float64]) -> bool:
+    with np.errstate(over="ignore", under="ignore"):
+        is_held = bool((numbers.astype(np.float32) == numbers).all())
+        is_half = bool((numbers.astype(np.float16) == numbers).all())
+    fractions = set(numbers[np.trunc(numbers) != numbers].tolist())  # whole ones tell nothing
+    return is_held and not is_half and any(map(_has_many_digits, fractions))
+
+
+def _has_many_digits(number: float) -> bool:
+    return len(Decimal(repr(number)).as_tuple().digits) >= MANY_DIGITS
+
+
 def as_written(value: Any, kinds: Iterable[str]) -> Any:
     """Return a number with the fewest digits that are the same number in these floats.
 
     So a file in text has it: a float of four bytes that is widened has more, as 0.10000000149.
-    A number that they do not have stays as it is. So does a whole one, which pandas writes with too
-    few digits from 2**24 on: 1.2345679e+08 is read as the 123456792 that it was.
+    A number that they do not have stays as it is. So does a whole one. From 2**24 on pandas
+    writes too few of its digits: 1.2345679e+08 is read as the 123456792 before.
     """
     if isinstance(value, np.floating):
         value = float(value) if value.is_integer() else float(str(value))

@@ -88,7 +88,7 @@ class RowHashes:
         return self._are_known(_repeat, others)
 
     def count_singles_of(self, others: RowHashes) -> int:
-        """Count the rows that stand once among the others and are here, too, each once.
+        """Count the rows here of those alone among the others, each once.
 
         Files of looks sort the hashes of each kind by themselves: the order has no say.
         """

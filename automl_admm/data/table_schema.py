@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from automl_admm.core.errors import StoreError
-from automl_admm.data.narrow_floats import NARROW, WIDE, float_of
+from automl_admm.data.narrow_floats import NARROW, WIDE, float_of_values
 from automl_admm.data.plain_types import exact_whole
 
 Content = Literal["boolean", "number", "text", "other"]
@@ -128,7 +128,7 @@ def _column(name: Any, column: Any) -> Column:
     texts = _marker_texts(column) if holds == "text" else ()
     # Later an empty field can only be told from a gap if training had just one of them.
     gaps = bool(column.isna().any())
-    kind = WIDE if categories is None else float_of(dtype)
+    kind = WIDE if categories is None else float_of_values(column)
     return Column(name, holds, str(dtype), categories, is_ordered, texts, gaps, kind)
 
 

@@ -23,33 +23,41 @@ SEED = 0
 
 
 class _Known(BaseEstimator):  # type: ignore[misc]
-    """A stand-in for a fitted model: it knows the answers of some rows by their place."""
+    """A stand-in for a fitted model: it knows the answers of some rows by their place.
 
-    def __init__(self, answers: Any, classes: Any) -> None:
+    `sure` are the probabilities of classes that are answers, 1 without them.
+    """
+
+    def __init__(self, answers: Any, classes: Any, sure: Any = None) -> None:
         self.answers = answers
         self.classes = classes
+        self.sure = sure
         self.is_fitted_ = True
         if classes is not None:
             self.classes_ = np.sort(classes)
 
     def predict(self, X: Any) -> Any:
         """The answers as the user writes them."""
-        found = self._of(X)
+        found = self._of(X, self.answers)
         return found if self.classes is None else self.classes[found]
 
-    def _of(self, X: Any) -> Any:
+    def _of(self, X: Any, known: Any) -> Any:
         # A metric may take rows apart: their index still tells which they are.
         if hasattr(X, "index"):
-            return self.answers[X.index.to_numpy()]
-        if len(X) != len(self.answers):
+            return known[X.index.to_numpy()]
+        if len(X) != len(known):
             raise LookupError("these are other rows")
-        return self.answers
+        return known
 
 
 class _KnownClasses(ClassifierMixin, _Known):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Any:
-        """Give probability 1 to the known class."""
-        return (self.predict(X)[:, None] == self.classes_).astype(float)
+        """Give its probability to the known class, and the rest to the others alike."""
+        is_known = self.predict(X)[:, None] == self.classes_
+        if self.sure is None:
+            return is_known.astype(float)
+        sure = self._of(X, self.sure)[:, None]
+        return np.where(is_known, sure, (1 - sure) / (len(self.classes_) - 1))
 
 
 class _KnownValues(RegressorMixin, _Known):  # type: ignore[misc]
@@ -90,11 +98,14 @@ def try_metric(metric: Metric, rows: Table) -> Answered:
     return Answered(right, tuple(wrong))
 
 
-def score_answers(metric: Metric, answers: Any, rows: Table) -> float:
-    """Score a stand-in for a pipeline that gives these answers, by the rows' places."""
+def score_answers(metric: Metric, answers: Any, rows: Table, sure: Any = None) -> float:
+    """Score a stand-in for a pipeline that gives these answers, by the rows' places.
+
+    `sure` are the probabilities of classes that are answers, 1 without them.
+    """
     kind = _KnownValues if rows.classes is None else _KnownClasses
     # As in an evaluation: the answers are remembered.
-    return score_of(metric, Remembered(kind(answers, rows.classes)), rows)
+    return score_of(metric, Remembered(kind(answers, rows.classes, sure)), rows)
 
 
 def _wrong(rows: Table) -> list[Any]:

@@ -93,6 +93,11 @@ def sum_of_rows(table: Table) -> str:
     return f"{int(found.sum(dtype=np.uint64)):016x}"
 
 
+def count_twins(table: Table) -> int:
+    """Count the rows that equal one before them."""
+    return len(table.y) - len(np.unique(hash_table(table)))
+
+
 def add_sums(first: str, second: str) -> str:
     """Return the sum of the rows of two tables together."""
     return f"{(int(first, 16) + int(second, 16)) % 2**64:016x}"

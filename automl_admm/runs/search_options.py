@@ -47,8 +47,9 @@ class SearchOptions:
         metadata=Option(
             Kind.WHOLE,
             "--max-evaluations",
-            "Number of evaluations at most (one on a tenth of the rows counts as a tenth). Without "
-            "--budget and with one worker the run is repeatable.",
+            "Number of evaluations at most (one on a tenth of the rows counts as a tenth, and the "
+            "last may go beyond by less than one). Without --budget and with one worker the run is "
+            "repeatable.",
             words="the number of evaluations",
             resume_help="Number of evaluations in all; +N adds to the number asked for before, or "
             "made, if that is more.",

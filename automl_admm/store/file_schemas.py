@@ -44,6 +44,8 @@ RUN_ID = "run_id"
 # The key in `model.json` of the part of `run.json` that belongs to the model.
 OF_RUN = "run"
 AS_SHIPPED = "as_shipped"
+# In the data of a run: its rows that equal one before them.
+TWINS = "twins"
 # In the data of a run with weights or groups.
 LARGEST_TOTAL, TARGET_TYPE = "largest_total", "target_type"
 QUANTITIES = (
@@ -122,6 +124,7 @@ DATA = record(
     {
         "rows_sum": text,
         "held_out_rows_sum": nullable(text),
+        TWINS: whole(),
         "classes": TEXTS,
         TARGET_TYPE: one_of(*QUANTITIES),
         "for_limits": mapping_of(text),

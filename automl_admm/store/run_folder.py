@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,10 @@ from automl_admm.store.whole_files import open_whole
 
 # The copy of the data and the files of evaluations that go on.
 SCRATCH = ".scratch-"
+# Where files of a certified model go before they are removed.
+OF_CERTIFIED = f"{SCRATCH}certified"
+# The names that `tempfile` makes of it, and that one.
+SCRATCH_FOLDER = re.compile(rf"{re.escape(SCRATCH)}[a-z0-9_]{{8}}|{re.escape(OF_CERTIFIED)}")
 # The store is there before `run.json`: a database with files beside it, its copy, and its lock.
 LOCK = "store.lock"
 OF_STORE = (STORE_MANIFEST, f".{STORE_MANIFEST}", LOCK, "store.sqlite", "store.bak")
@@ -211,11 +216,17 @@ def refuse_full(path: Path, written: Path | None = None) -> None:
         )
 
 
+def is_scratch(path: Path) -> bool:
+    """Return True for a folder named as those that a session makes; others are a user's."""
+    named = SCRATCH_FOLDER.fullmatch(path.name) is not None
+    return named and path.is_dir() and not path.is_symlink()
+
+
 def never_began(path: Path) -> bool:
     """Return True if there is nothing but an empty store, and no process that writes to it."""
     lock = path / LOCK
     try:
-        if any(not one.name.startswith((*OF_STORE, SCRATCH)) for one in path.iterdir()):
+        if not all(one.name.startswith(OF_STORE) or is_scratch(one) for one in path.iterdir()):
             return False
         manifest = read_content(path / STORE_MANIFEST, SCHEMAS[STORE_MANIFEST])
         if is_held(lock):

@@ -11,7 +11,8 @@ from unittest import SkipTest
 import numpy as np
 
 from automl_admm.constraints.class_views import seen_as
-from automl_admm.core.evidence import Average
+from automl_admm.constraints.column_values import demand_known
+from automl_admm.core.evidence import Average, RankCorrelation
 from automl_admm.core.messages import say_error
 from automl_admm.core.read_only import read_only
 from automl_admm.core.returned_evidence import as_evidence
@@ -82,6 +83,23 @@ class DeclaredPromises(KeptValues):
                 as_evidence(Average(parts, are_apart=True), len(rows.y))
             except ValueError as problem:
                 raise AssertionError(f"`rows_apart` is not true: {problem}") from None
+
+    def test_rows_without_a_number_do_not_correlate(self) -> None:
+        """Count the rows with a number in the column alone, where the rest of it is missing."""
+        if self._record().columned is None:
+            raise SkipTest("it compares no column")
+        rows = self.rows()
+        numbers = np.array(self.numbers(rows), dtype=float)
+        known = np.arange(len(numbers)) % 3 > 0
+        numbers[~known] = np.nan
+        found = self.measured_with(rows, read_only(numbers))
+        if not isinstance(found, RankCorrelation):
+            raise SkipTest("it is no rank correlation")
+        demand_known(found, int(known.sum()))
+        alone = self.measured_with(rows.part(known), read_only(numbers[known]))
+        assert _equal(found.value, alone.value), (
+            f"{alone.value:g}, and {found.value:g} beside rows without a number"
+        )
 
     def test_each_group_counts(self) -> None:
         """Have a part for each group, of its own rows alone, however few they are."""

@@ -51,7 +51,8 @@ class KeptValues(LimitedRows):
             raise SkipTest("it has no function of the same rows")
         answered = list(self._answered())
         halves = [[rows.part(mask) for rows in answered] for mask in self._halves()]
-        halves += [[_weighed(rows) for rows in half] for half in halves]
+        if record.takes_weights:
+            halves += [[_weighed(rows) for rows in half] for half in halves]
         for shown in (_without_answers, _with_answers):
             # All folds are prepared before any of them is measured.
             prepared = [_prepared(function, shown(half[0])) for half in halves]

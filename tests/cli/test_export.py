@@ -28,6 +28,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.pipelines.calibrated import calibrated
 from automl_admm.pipelines.thresholds.fixed import fix_threshold
+from automl_admm.pipelines.thresholds.single import between
 from automl_admm.runs.saved.onnx_file import convert
 
 Run = Callable[..., Any]
@@ -295,25 +296,28 @@ def test_thresholds_and_calibrated_probabilities_are_written(
 
 
 @pytest.mark.parametrize("labels", [("no", "yes"), (3, 7)])
-@pytest.mark.parametrize("way", ["forest", "steps", "last", "first", "many"])
+@pytest.mark.parametrize("way", ["forest", "steps", "last", "first", "many", "few"])
 def test_rows_on_a_threshold_get_the_class_of_predict_in_any_session(
     way: str, labels: tuple[Any, Any]
 ) -> None:
     runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")
-    rows, y = make_classification(900, 6, flip_y=0.4, random_state=0)
+    noise = 0.05 if way == "few" else 0.4
+    rows, y = make_classification(900, 6, flip_y=noise, random_state=0)
     y = np.array(labels)[y]
-    model: Any = ExtraTreesClassifier(500 if way == "many" else 100, random_state=0)
+    is_large = way in {"many", "few"}
+    model: Any = ExtraTreesClassifier(500 if is_large else 100, random_state=0)
     if way == "steps":
         model = make_pipeline(StandardScaler(), model)
     model.fit(rows[:300], y[:300])
     rows = rows.astype(np.float32)
     share = 0.5
-    if way in {"last", "first", "many"}:
-        places = np.array(labels[::-1] if way == "first" else labels)
-        share = 0.8 if way == "many" else 0.37
+    is_first = way in {"first", "few"}
+    if way in {"last", "first", "many", "few"}:
+        places = np.array(labels[::-1] if is_first else labels)
+        share = {"many": 0.8, "few": 2 / 500}.get(way, 0.37)
         model = fix_threshold(model, share, places)
-    chance = model.predict_proba(rows)[:, 0 if way == "first" else 1]
+    chance = model.predict_proba(rows)[:, 0 if is_first else 1]
     on_it = np.isclose(chance, share, rtol=0, atol=1e-12)
     assert on_it.any()
     written = convert(model, rows, {})
@@ -328,6 +332,21 @@ def test_rows_on_a_threshold_get_the_class_of_predict_in_any_session(
             batches = [rows[start : start + many] for start in range(0, len(rows), many)]
             found = [session.run(None, {"columns": one.astype(kind)})[0] for one in batches]
             assert np.concatenate(found).tolist() == told
+
+
+@pytest.mark.parametrize("response", [None, "decision_function"])
+def test_a_model_without_sums_of_trees_is_decided_without_room(response: str | None) -> None:
+    """Scores beside a threshold were taken for those on it."""
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    X = np.linspace(-5.0, -4.0, 500).reshape(-1, 1).astype(np.float32)
+    model = LogisticRegression().fit(np.array([[-9.0], [1.0], [0.0], [9.0]]), [0, 0, 1, 1])
+    model.coef_, model.intercept_ = np.array([[1e-3]]), np.array([-4.0])
+    if response is not None:
+        model = calibrated(model, 1.0, 0.0, response)
+    scores = model.predict_proba(X)[:, 1]
+    decided = fix_threshold(model, between(scores, 250), np.array([0, 1]))
+    assert convert(decided, X, {}).rows == len(X)
 
 
 def test_labels_that_are_floating_point_numbers_are_told() -> None:

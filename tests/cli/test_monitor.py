@@ -21,6 +21,8 @@ from automl_admm import (
 )
 from automl_admm.certify.watching import State
 from automl_admm.core.errors import DataError
+from automl_admm.store.json_content import with_digest
+from automl_admm.store.run_folder import write_json
 
 Run = Callable[..., Any]
 
@@ -142,6 +144,28 @@ def test_rows_of_several_looks_count_once(run: Run, folder: Path) -> None:
         assert (done.code, done.err.count("\n")) == (3, 1), done.err
         assert "rows that arrived since" in done.err
     assert look(run, "3.csv")["pooled_rows"] == 1200
+
+
+def test_some_rows_given_twice_are_told_without_a_certificate(run: Run, folder: Path) -> None:
+    some = pd.concat([people(300, 8), people(300, 8).head(60)])
+    some.to_csv(folder / "some.csv", index=False)
+    for command in ("evaluate", "monitor"):
+        done = run(command, "RUN", "some.csv")
+        assert done.code == 0
+        assert "of the 360 rows of some.csv equal a row before them" in done.err
+    told = json.loads(run("evaluate", "RUN", "some.csv", "--json").out)
+    assert "of the 360 rows" in told["given_twice"]
+    assert "before them" not in run("evaluate", "RUN", "2.csv").err
+
+
+def test_a_run_of_an_earlier_version_tells_whole_files_given_twice(run: Run, folder: Path) -> None:
+    model = json.loads((folder / "RUN" / "model.json").read_text())
+    del model["run"]["data"]["twins"]
+    write_json(folder / "RUN" / "model.json", with_digest(model))
+    pd.concat([people(300, 8), people(300, 8).head(60)]).to_csv(folder / "some.csv", index=False)
+    assert "before them" not in run("evaluate", "RUN", "some.csv").err
+    pd.concat([people(300, 8)] * 2).to_csv(folder / "twice.csv", index=False)
+    assert "of the 600 rows" in run("evaluate", "RUN", "twice.csv").err
 
 
 def test_rows_given_twice_in_a_file_are_told(run: Run, folder: Path) -> None:

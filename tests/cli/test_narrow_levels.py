@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from certified_rows import told
 
@@ -23,8 +24,17 @@ ROWS = pd.DataFrame(
 )
 FIT = ("--target", "y", "--max-evaluations", "2", "--grammar", "tiny", "--executor", "inline")
 LIMIT = ("--quiet", "--no-ensemble", "--constraint", "error <= 0.5", "--certify", "0.9")
-AS = {"asked": ROWS, "pandas": ROWS.astype({"share": "category"})}
-ASKED = {"asked": ("--column", "share=category"), "pandas": ()}
+NULLABLE = ROWS.assign(share=ROWS["share"].where(ROWS.index > 4)).astype({"share": "Float32"})
+ARROW = ROWS.astype({"share": pd.ArrowDtype(pa.float32())})
+AS = {
+    "asked": ROWS,
+    "pandas": ROWS.astype({"share": "category"}),
+    "asked nullable": NULLABLE,
+    "pandas nullable": NULLABLE.astype({"share": "category"}),
+    "asked arrow": ARROW,
+    "pandas arrow": ARROW.astype({"share": "category"}),
+}
+ASKED = ("--column", "share=category")
 CSV = "rows.csv"
 
 
@@ -33,8 +43,10 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     """A certified run on Parquet, with its rows as CSV beside it."""
     folder = tmp_path_factory.mktemp("narrow")
     AS[request.param].to_parquet(folder / "rows.parquet")
-    ROWS.to_csv(folder / CSV, index=False)
-    more = (*FIT, *LIMIT, *ASKED[request.param], "--out", folder / "run")
+    has_gaps = "nullable" in request.param
+    (NULLABLE.astype({"share": "float32"}) if has_gaps else ROWS).to_csv(folder / CSV, index=False)
+    asked = ASKED if "asked" in request.param else ()
+    more = (*FIT, *LIMIT, *asked, "--out", folder / "run")
     with pytest.raises(SystemExit) as ended:
         main([str(word) for word in ("fit", folder / "rows.parquet", *more)])
     assert ended.value.code == 0

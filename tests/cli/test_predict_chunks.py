@@ -209,6 +209,18 @@ def test_a_packed_file_is_refused_with_a_plain_name(name: str, tmp_path: Path) -
     assert str(refused.value.hint) == "Name it 'k.csv' or 'k.parquet'."
 
 
+@pytest.mark.parametrize(
+    ("output", "code"),
+    [("/proc/said.csv", 7), (f"{'n' * 300}.csv", 7), ("/dev/full", 8), ("nowhere/said.csv", 2)],
+    ids=["proc", "long", "full", "missing"],
+)
+def test_an_output_that_cannot_be_written_is_told_in_a_line(
+    output: str, code: int, run: Run, folder: Path
+) -> None:
+    done = run("predict", "RUN", "people.csv", "-o", output)
+    assert (done.code, done.err.count("\n")) == (code, 1), done.err
+
+
 def test_a_cell_of_a_file_in_latin_1_is_named_by_that_file(run: Run, folder: Path) -> None:
     frame = people().assign(name="Köln", city="Ulm", price="9 971.10")
     frame.to_csv(folder / "latin.csv", index=False, encoding="latin-1")

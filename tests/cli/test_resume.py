@@ -288,6 +288,27 @@ def test_classes_that_options_of_the_run_name_cannot_be_renamed(
             assert f"begun with {option[0]}, which resume can neither change" in refused.err
 
 
+def test_a_positive_class_of_python_is_that_class_on_the_command_line(
+    run: Any, grammar: Path, tmp_path: Path
+) -> None:
+    ages = np.random.default_rng(0).normal(size=60)
+    rows = pd.DataFrame({"age": ages, "buys": (ages > 0).astype(int)})
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    usual = {"grammar": grammar, "cv": 2, "executor": "inline", "max_evaluations": 1}
+    for positive in (True, False):
+        folder = tmp_path / str(positive)
+        search = AutoMLClassifier(**usual, positive=positive, work_dir=folder)
+        search.fit(rows[["age"]], rows["buys"])
+        done = run("resume", folder, tmp_path / "rows.csv", "--max-evaluations", "+1", "-q")
+        assert done.code == 0, done.err
+        model = json.loads((folder / "model.json").read_text())
+        assert model["positive"] == str(int(positive))
+    words = ("--target", "buys", "--grammar", grammar, "--max-evaluations", "1")
+    refused = run("fit", tmp_path / "rows.csv", *words, "--positive", "true", "--out", "no")
+    assert refused.code == 2
+    assert "error: there is no class 'true' in the target" in refused.err
+
+
 @pytest.mark.fault(
     "F33",
     injected="other data on resume",

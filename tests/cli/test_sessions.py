@@ -128,16 +128,18 @@ def test_what_killed_sessions_left_is_removed(
     options = ("--grammar", grammar, "--cv=2", "--max-evaluations", 1, "--executor", "inline", "-q")
     begun = run("fit", table, "--target", "buys", *options, "--out", "out")
     assert begun.code == 0, begun
-    left = tmp_path / "out" / ".scratch-abc"
+    left, of_user = (tmp_path / "out" / f".scratch-{end}" for end in ("a1_b2c3d", "notes"))
     (left / "task-1").mkdir(parents=True)
+    of_user.mkdir()
     (left / "data.pickle").write_bytes(bytes(1000))
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    (tmp_path / "out" / ".scratch-link").symlink_to(elsewhere)
+    (tmp_path / "out" / ".scratch-a1_b2c3e").symlink_to(elsewhere)
     (tmp_path / "out" / "mine").mkdir()
     again = run("resume", "out", "--max-evaluations", "+1", "-q")
     assert again.code == 0, again
     assert not left.exists()
+    assert of_user.is_dir()
     assert elsewhere.is_dir()
     assert (tmp_path / "out" / "mine").is_dir()
     seen("removed; nothing else was")

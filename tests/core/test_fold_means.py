@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from automl_admm.core.evidence import Estimate, Evidence, Gap, Largest, Rate, Ratio, Smallest
-from automl_admm.core.fold_means import mean_over_folds, means_over_folds
+from automl_admm.core.evidence import (
+    Estimate,
+    Evidence,
+    Gap,
+    Largest,
+    Mean,
+    Ranking,
+    Rate,
+    Ratio,
+    Smallest,
+)
+from automl_admm.core.fold_means import mean_over_folds, means_over_folds, without_rows
 
 SHARES = st.lists(st.tuples(*[st.integers(0, 8)] * 3), min_size=1, max_size=5)
 
@@ -44,3 +55,17 @@ def test_a_fold_without_a_value_leaves_none(other: Evidence) -> None:
     whole = Gap({"f": Rate(1, 4), "m": Rate(3, 4)})
     assert math.isnan(mean_over_folds([whole, other]))
     assert math.isnan(mean_over_folds([other, whole]))
+
+
+def ranked(seed: int) -> Ranking:
+    drawn = np.random.default_rng(seed)
+    return Ranking(drawn.random(40) + 0.2, drawn.random(30))
+
+
+@pytest.mark.parametrize("like", [Gap, Ratio, Largest, Smallest])
+def test_evidence_without_its_rows_has_the_same_mean(like: Any) -> None:
+    inner = [like({"f": ranked(seed), "m": ranked(seed + 9)}) for seed in range(4)]
+    whole = [[Largest({"a": one}), ranked(3), Mean(np.arange(3.0), 0, 2)] for one in inner]
+    for folds in (whole, whole[:1], [*whole, [Estimate(0.5), Estimate(math.nan), like({})]]):
+        less = [[without_rows(one) for one in fold] for fold in folds]
+        np.testing.assert_array_equal(means_over_folds(less), means_over_folds(folds))

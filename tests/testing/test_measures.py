@@ -16,10 +16,20 @@ from unittest import SkipTest
 import numpy as np
 import pytest
 from forked_questions import forked_questions
+from scipy.stats import kendalltau
 from sklearn.metrics import accuracy_score, make_scorer, mean_absolute_error
 
 from automl_admm.builtin.constraints import serving_memory
-from automl_admm.core.evidence import Calibration, Fact, Largest, Mean, Quantile, Rate, Timing
+from automl_admm.core.evidence import (
+    Calibration,
+    Fact,
+    Largest,
+    Mean,
+    Quantile,
+    RankCorrelation,
+    Rate,
+    Timing,
+)
 from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.plugin_api import ConstraintPlugin, EvaluatedPipeline, MetricPlugin
 from automl_admm.plugins.loading import load_plugins
@@ -274,6 +284,15 @@ class PreparedWithoutWeights:
         return lambda other: float(wrong(other).mean())
 
 
+class PreparedForNoWeights(Prepared):
+    """Counts what is wrong, and refuses weights."""
+
+    def __call__(self, rows: EvaluatedPipeline) -> Rate:
+        if rows.weights is not None:
+            raise TypeError("it takes no weights")
+        return super().__call__(rows)
+
+
 class PreparedByFeatures(Prepared):
     """Counts the rows in X."""
 
@@ -321,8 +340,16 @@ NEEDS = "`on_rows_of` needs `X`, the model, predictions or decisions"
 )
 def test_a_limit_that_differs_on_prepared_rows_is_found(function: Any, said: str) -> None:
     limit(Prepared()).test_its_function_of_the_same_rows_measures_alike()
+    weighs = isinstance(function, PreparedWithoutWeights)
     with pytest.raises(AssertionError, match=said):
-        limit(function).test_its_function_of_the_same_rows_measures_alike()
+        limit(function, takes_weights=weighs).test_its_function_of_the_same_rows_measures_alike()
+
+
+def test_a_limit_that_takes_no_weights_is_prepared_for_none() -> None:
+    refusing = PreparedForNoWeights()
+    limit(refusing).test_its_function_of_the_same_rows_measures_alike()
+    with pytest.raises(TypeError, match="it takes no weights"):
+        limit(refusing, takes_weights=True).test_its_function_of_the_same_rows_measures_alike()
 
 
 def test_a_limit_that_asks_the_model_is_never_prepared() -> None:
@@ -469,6 +496,38 @@ def test_a_limit_that_writes_to_masks_or_to_a_column_keeps_no_promise(kind: str)
         Contract().test_rows_stay_as_they_are()
 
 
+def correlating(counted: Callable[[Any], int], filler: float | None) -> ConstraintContract:
+    """Return the contract of a limit that fills missing numbers, or leaves them out."""
+
+    def measured(rows: EvaluatedPipeline, numbers: Any) -> RankCorrelation:
+        known = np.isfinite(numbers)
+        some = known if filler is None else np.ones_like(known)
+        filled = np.where(known, numbers, filler or 0.0)
+        tau = float(kendalltau(rows.predictions[some, -1], filled[some]).statistic)
+        return RankCorrelation(tau, counted(known))
+
+    class Contract(ConstraintContract):
+        def make(self) -> ConstraintPlugin:
+            return ConstraintPlugin(name="mine", summary="s", columned=measured, kind="statistical")
+
+    return Contract()
+
+
+@pytest.mark.parametrize(
+    ("contract", "says"),
+    [
+        (correlating(len, None), "it counts 60 rows in a rank correlation where 40 have"),
+        (correlating(lambda known: int(known.sum()), 9.0), "beside rows without a number"),
+    ],
+    ids=["all are counted", "gaps are filled"],
+)
+def test_a_correlation_of_rows_without_a_number_is_found(
+    contract: ConstraintContract, says: str
+) -> None:
+    with pytest.raises((AssertionError, ValueError), match=says):
+        contract.test_rows_without_a_number_do_not_correlate()
+
+
 def test_a_limit_that_takes_groups_away_keeps_no_promise() -> None:
     def taking(rows: EvaluatedPipeline, groups: Any) -> float:
         groups.popitem()
@@ -520,6 +579,34 @@ def moving(pipeline: Any, X: Any, y: Any) -> float:
 )
 def test_a_sound_metric_keeps_every_promise(scorer: Any) -> None:
     keep(metric(lambda: scorer))
+
+
+def in_the_first(pipeline: Any, X: Any, y: Any) -> float:
+    """Return the share of the positive class in the most probable fifth; ties by their order."""
+    chances = np.asarray(pipeline.predict_proba(X))[:, 1]
+    best = np.argsort(-chances, kind="stable")[: len(chances) // 5]
+    return float(np.mean(np.asarray(y)[best] == pipeline.classes_[1]))
+
+
+def in_25(pipeline: Any, X: Any, y: Any) -> float:
+    best = np.argpartition(-np.asarray(pipeline.predict_proba(X))[:, 1], 25)[:25]
+    return float(np.mean(np.asarray(y)[best] == pipeline.classes_[1]))
+
+
+class InTheFirst(MetricContract):
+    def make(self) -> MetricPlugin:
+        return MetricPlugin(name="mine", summary="a metric", factory=lambda: in_the_first)
+
+
+class In25(MetricContract):
+    def make(self) -> MetricPlugin:
+        return MetricPlugin(name="mine", summary="a metric", factory=lambda: in_25)
+
+
+@pytest.mark.parametrize("kind", [InTheFirst, In25])
+def test_a_metric_of_the_highest_scores_keeps_every_promise(kind: type[MetricContract]) -> None:
+    """Ties were broken otherwise in another order, and 25 of 20 rows are none."""
+    keep(kind())
 
 
 BASELINE: dict[str, float] = {}

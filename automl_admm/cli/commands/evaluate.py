@@ -76,6 +76,7 @@ def _as_json(found: OnLabelledRows) -> dict[str, Any]:
         ],
         "groups": list(found.groups),
         "new_values": list(found.new_values),
+        "given_twice": found.given_twice,
         "earlier": found.earlier,
         "mark": found.mark,
         "versions": list(found.versions),
@@ -109,6 +110,8 @@ def _warnings(found: OnLabelledRows) -> Iterator[str]:
     if found.learned:
         told = f"{found.learned} of these {found.rows} rows are, or equal, rows that the model"
         yield f"{told} learned from{found.or_alike}: the numbers here are too good for new rows"
+    if found.given_twice is not None:
+        yield found.given_twice.removesuffix(".")
     yield from found.versions
     if found.mark is not None:
         yield found.mark

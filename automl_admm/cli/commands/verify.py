@@ -29,12 +29,15 @@ from automl_admm.data.row_hashes import OR_ALIKE
 from automl_admm.data.row_portions import read_portion, take_rows
 from automl_admm.report.audit.statement import check_statement
 from automl_admm.runs.finish.model_file import read_rows
+from automl_admm.runs.finish.trained_rows import encoding_before
 from automl_admm.runs.saved.fresh_rows import OnFreshRows, test_on_fresh_rows
 from automl_admm.runs.saved.verification import Verified, verify_run
 from automl_admm.runs.saved_request import checked_request
 from automl_admm.runs.session.model_run import read_run_of_model
 from automl_admm.store.file_schemas import OF_RUN
 from automl_admm.store.run_folder import RunFolder
+
+ENCODING = "encoding"
 
 
 @add_options(*(run_option(option) for option in FILE_OPTIONS))
@@ -94,7 +97,9 @@ def _rows_of_run(folder: RunFolder, data: Path, options: Mapping[str, Any]) -> A
     share, portion = share_of(request.get("share"), data), read_portion(request.get("portion"))
     before = {option.name: request.get(option.name) for option in FILE_OPTIONS}
     anew = {name: value for name, value in options.items() if value not in (None, AUTO)}
-    said = file_options_given(before | anew)
+    # A copy of the run's file may be in UTF-8, so its encoding holds for other text alone.
+    said = file_options_given(before | {ENCODING: None} | anew)
+    said = replace(said, encoding_before=encoding_before({OF_RUN: content}))
     frame = read_rows(manifest, data, share, said)
     if portion is None or portion.rows != len(frame) or target not in frame.columns:
         return frame

@@ -18,7 +18,7 @@ def check_named_classes(config: RunConfig, target: Any, folder: str) -> None:
     option = "--positive"
     try:
         if config.positive is not None:
-            number_classes(_labels(target), config.positive)
+            number_classes(_as_given(target), config.positive)
         option = "--cost"
         if config.cost is not None:
             read_costs(config.cost).of(_labels(target))
@@ -32,8 +32,17 @@ def check_named_classes(config: RunConfig, target: Any, folder: str) -> None:
 
 def _labels(target: Any) -> Any:
     """Return the different labels: dates as they are, whose texts are many, and others as texts."""
+    known = _different(target)
+    return np.asarray(known) if known.dtype.kind in "mM" else np.array(labels_in_text(target))
+
+
+def _as_given(target: Any) -> Any:
+    """Return the different labels as a fit has them: True may stand for a number there."""
+    known = _different(target)
+    return np.asarray(known) if known.dtype.kind in "biufmM" else np.array(labels_in_text(target))
+
+
+def _different(target: Any) -> Any:
     import pandas as pd
 
-    known = pd.Series(target).dropna().infer_objects()
-    is_date = known.dtype.kind in "mM"
-    return np.asarray(known.unique()) if is_date else np.array(labels_in_text(target))
+    return pd.Series(target).dropna().infer_objects().unique()

@@ -1,7 +1,8 @@
 """The encoding of a text file, found by its bytes.
 
 Text that is valid UTF-8 is UTF-8: text in another encoding hardly ever is by chance. Text that is
-nowhere UTF-8 is taken for Latin-1 or, with its signs from 0x80 to 0x9F, for Windows-1252.
+nowhere UTF-8 has the encoding named for the training file. Without one it is taken for
+Latin-1 or, with its signs from 0x80 to 0x9F, for Windows-1252.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from automl_admm.core.errors import DataError
+from automl_admm.data.reading.file_options import check_encoding
 
 BLOCK = 1 << 20
 UTF_8 = "utf-8"
@@ -39,6 +41,8 @@ ZERO = b"\x00"
 LONGEST_WORD = 24
 LOOKED_AT = 1 << 16
 LEAST_UTF16 = 4
+UTF_8_NAMES = ("utf-8", "utf-8-sig")  # as the registry of codecs has them
+FOREIGN_SIGNS = "é漢あ"
 KINDS_HINT = "Save the table as CSV or Parquet."
 HINT = "Name its encoding, such as --encoding cp1250, or save it as UTF-8."
 MOSTLY_HINT = "Correct that line and save the table as UTF-8, or name the encoding of all of it."
@@ -62,11 +66,17 @@ class Encoding:
 
 
 def find_encoding(
-    source: Path, title: str, is_late: Callable[[], bool], *, is_whole: bool = True
+    source: Path,
+    title: str,
+    is_late: Callable[[], bool],
+    *,
+    is_whole: bool = True,
+    before: str | None = None,
 ) -> Encoding:
     """Return the encoding of a text file, by all of it that there is time for.
 
-    A file that is not whole may end within a sign.
+    A file that is not whole may end within a sign. `before` is the encoding named for the training
+    file.
     """
     with source.open("rb") as file:
         start = file.read(BLOCK)
@@ -77,9 +87,25 @@ def find_encoding(
         return Encoding(name)
     if ZERO in start[:LOOKED_AT]:
         raise _no_text(title)
+    if before is not None and start.isascii() and _is_in_ascii(before):
+        return Encoding(before)
     if _is_utf8(source, is_late, is_whole=is_whole):
         return Encoding(UTF_8)
+    if before is not None and not _is_mostly_utf8(source, is_late):
+        return Encoding(before)
     return _of_one_byte(source, title, is_late)
+
+
+def is_utf8_name(name: str) -> bool:
+    """Return True for a name of UTF-8, such as utf8."""
+    check_encoding(name)
+    return codecs.lookup(name).name in UTF_8_NAMES
+
+
+def _is_in_ascii(name: str) -> bool:
+    """Return True for an encoding that writes other signs in ASCII, such as ISO-2022-JP."""
+    written = FOREIGN_SIGNS.encode(name, "ignore")
+    return bool(written) and written.isascii()
 
 
 def _is_utf8(source: Path, is_late: Callable[[], bool], *, is_whole: bool) -> bool:
@@ -122,6 +148,16 @@ def _of_one_byte(source: Path, title: str, is_late: Callable[[], bool]) -> Encod
     if unknown:
         raise _unknown(title, unknown)
     return Encoding(name, example)
+
+
+def _is_mostly_utf8(source: Path, is_late: Callable[[], bool]) -> bool:
+    of_utf8 = others = 0
+    with source.open("rb") as file:
+        while (block := file.read(BLOCK)) and not is_late():
+            rest, found = SEVERAL_BYTES.subn(b"", block)
+            of_utf8 += found
+            others += len(rest) - len(rest.translate(None, HIGH))
+    return of_utf8 >= others
 
 
 def _mostly_utf8(source: Path, title: str) -> DataError:

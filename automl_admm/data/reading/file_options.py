@@ -27,6 +27,7 @@ class FileOptions:
     found. With `had_commas` the training file had decimal commas: then the likes of 1.234 do not
     tell. Each name in `sole` must be that of one column; `known` are the columns of training.
     Infinite numbers stay in the columns `exact`, to be told as such; in others they are missing.
+    `encoding_before` is the one named for the training file.
     """
 
     separator: str | None = None
@@ -37,6 +38,7 @@ class FileOptions:
     sole: Collection[str] = ()
     known: Collection[str] | None = None
     exact: Collection[str] = ()
+    encoding_before: str | None = None
 
     @property
     def asked(self) -> frozenset[str]:

@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import psutil
 
-from automl_admm.core.errors import NO_ROOM, DataError
+from automl_admm.core.errors import NO_ROOM, DataError, DiskFullError
 from automl_admm.data.reading.dialects import likely_separator
 from automl_admm.data.reading.encodings import HINT, Encoding, find_encoding
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
@@ -94,15 +94,18 @@ class _Copies:
         if self._folder is None:
             made = tempfile.TemporaryDirectory(prefix="automl-admm-tmp-")
             self._folder = Path(self._stack.enter_context(made))
-        path, room, written = self._folder / name, _room_for(self._folder), 0
+        path, written = self._folder / name, 0
+        on_disk, in_memory = _room_on_disk(self._folder), _room_in_memory()
         self._paths.append(path)
         with path.open("wb") as copy:
             for block in blocks:
                 # A block at least is there, and a short file is whole however late it is.
                 if written and (is_late() or written >= self._enough):
                     return path, False
-                if written + len(block) > room:
-                    raise _too_large(self._title, room)
+                if written + len(block) > in_memory:
+                    raise _too_large(self._title, in_memory)
+                if written + len(block) > on_disk:
+                    raise _no_room_for(self._title, self._folder)
                 copy.write(block)
                 written += len(block)
         return path, True
@@ -179,11 +182,7 @@ def _refused(title: str) -> Iterator[None]:
         yield
     except OSError as problem:
         if problem.errno in NO_ROOM:
-            raise DataError(
-                f"{title} needs a copy, unpacked and in UTF-8, and there is no room left "
-                "on the disk.",
-                hint="Free some, or set TMPDIR to a folder with room.",
-            ) from problem
+            raise _no_room_for(title, tempfile.gettempdir()) from problem
         raise DataError(f"{title} cannot be read: {problem.strerror or problem}.") from problem
 
 
@@ -240,10 +239,8 @@ def plain_name(name: str) -> str:
 
 def _in_utf8(plain: PlainFile, copies: _Copies, options: FileOptions, is_late: Clock) -> PlainFile:
     """Return a text file in UTF-8; a copy, if it is not written so."""
-    if options.encoding is not None:
-        encoding = Encoding(options.encoding)
-    else:
-        encoding = find_encoding(plain.path, str(plain.path), is_late, is_whole=plain.is_whole)
+    encoding, said = _encoding_of(plain, options, is_late)
+    plain = replace(plain, found=(*plain.found, *said))
     if encoding.is_plain:
         return plain
     blocks = _recoded(plain.path, encoding.name, is_whole=plain.is_whole)
@@ -253,8 +250,23 @@ def _in_utf8(plain: PlainFile, copies: _Copies, options: FileOptions, is_late: C
         path=path,
         size=path.stat().st_size if is_whole else plain.size,
         is_whole=plain.is_whole and is_whole,
-        found=(*plain.found, str(encoding)),
     )
+
+
+def _encoding_of(
+    plain: PlainFile, options: FileOptions, is_late: Clock
+) -> tuple[Encoding, tuple[str, ...]]:
+    """Return the encoding of a text, and what a user should know of it."""
+    before = options.encoding_before
+    if options.encoding is not None:
+        found, before = Encoding(options.encoding), None
+    else:
+        title, is_whole = str(plain.path), plain.is_whole
+        found = find_encoding(plain.path, title, is_late, is_whole=is_whole, before=before)
+    if before is None:
+        return found, () if found.is_plain else (str(found),)
+    is_same = found.name == before
+    return found, (f"{found} as in training" if is_same else f"{found} (in training {before})",)
 
 
 def _with_newlines(
@@ -313,11 +325,21 @@ def _recoded(path: Path, encoding: str, *, is_whole: bool) -> Iterator[bytes]:
                 return
 
 
-def _room_for(folder: Path) -> int:
-    """Return the number of bytes that a copy may have: on the disk, and later in memory."""
-    free = shutil.disk_usage(folder).free
-    available = psutil.virtual_memory().available
-    return int(min(PART_OF_DISK * free, PART_OF_MEMORY * available))
+def _room_on_disk(folder: Path) -> int:
+    """Return the number of bytes that a copy may have on the disk."""
+    return int(PART_OF_DISK * shutil.disk_usage(folder).free)
+
+
+def _room_in_memory() -> int:
+    """Return the number of bytes that a copy may have in memory, later."""
+    return int(PART_OF_MEMORY * psutil.virtual_memory().available)
+
+
+def _no_room_for(title: str, folder: Path | str) -> DiskFullError:
+    return DiskFullError(
+        f"no room left in '{folder}' for a copy of {title}, unpacked and in UTF-8.",
+        hint="Free some, or set TMPDIR to a folder with room.",
+    )
 
 
 def _too_large(title: str, room: int) -> DataError:

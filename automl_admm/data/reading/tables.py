@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from automl_admm.core.errors import DataError, suggest
+from automl_admm.core.errors import DataError, DiskFullError, suggest
 from automl_admm.data.columns import figures_of, refuse_in_target
 from automl_admm.data.conforming import Place, conform, row_of
 from automl_admm.data.python_rows import plain_target
@@ -154,7 +154,7 @@ def _found_again(source: Path, options: FileOptions, number: int) -> str:
             else:
                 place = partial(line_of, plain.path, find_dialect(plain.path, options))
             return place(number).replace(str(plain.path), str(source))
-    except (OSError, DataError, StopIteration):  # a pipe, for example, is read once
+    except (OSError, DataError, DiskFullError, StopIteration):  # a pipe, for example, is read once
         return f"{source}, {row_of(number)}"
 
 

@@ -74,9 +74,11 @@ def select(
     counts, total = np.zeros(count, dtype=np.intp), np.zeros(predictions.shape[1:])
     best, least, waited = counts.copy(), np.inf, 0
     for size in range(1, ROUNDS + 1):
-        means = (total + predictions) / size
+        means = total + predictions
+        means /= size  # in place, since this array is the largest one
         found = np.where(purse.affords(counts), losses(means), np.inf)
         added = int(np.argmin(found)) if holds is None else first_within(means, found, holds)
+        del means  # before those of the next round are made
         if added is None or not np.isfinite(found[added]):
             break
         counts[added] += 1

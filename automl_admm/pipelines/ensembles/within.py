@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from automl_admm.core.evidence import Evidence
-from automl_admm.core.fold_means import means_over_folds
+from automl_admm.core.fold_means import means_over_folds, without_rows
 from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array
 from automl_admm.pipelines.ensembles.greedy import Holds
@@ -134,4 +134,5 @@ class _Base:
     def _measured(self, answers: Array) -> Found:
         decisions = answers if self.is_quantity else None
         told = replace(self.shown, predictions=answers, decisions=decisions)
-        return [evidence_or_nan(one, told) for one in self.functions]
+        # There are hundreds of predictions, and evidence may hold a number of each row.
+        return [without_rows(evidence_or_nan(one, told)) for one in self.functions]

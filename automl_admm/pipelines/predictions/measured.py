@@ -15,6 +15,7 @@ from automl_admm.data.fingerprints import Hashes, hash_in_order
 from automl_admm.data.row_roles import NO_ROLES, Roles
 from automl_admm.pipelines.labels import are_decided, leaves_undecided
 from automl_admm.pipelines.metrics import Metric
+from automl_admm.pipelines.predictions.constant_truth import score_of_constant
 from automl_admm.pipelines.predictions.wrappers import Filled, Numbered, OnDecided, Remembered
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.foreign_calls import no_exit
@@ -108,6 +109,9 @@ def _score(metric: Metric, pipeline: Any, rows: Table) -> float:
     weights = own_array(rows.roles.weights)
     more = {} if weights is None else {"sample_weight": weights}
     with no_exit():
+        constant = score_of_constant(metric, pipeline, rows.X, rows.y, weights)
+        if constant is not None:
+            return constant
         if rows.classes is None or metric.sees_labels:
             return as_number(metric.scorer(pipeline, rows.X, own_array(rows.labels()), **more))
         y = own_array(rows.y)

@@ -6,7 +6,8 @@ the values elsewhere a limit on recall would seem out of reach beside one on fal
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -73,13 +74,21 @@ def _values_at(
     return told
 
 
-def without_unmeasured(evaluation: Evaluation) -> Evaluation:
-    """Return an evaluation without other thresholds at which limits were left unmeasured."""
+def without_unmeasured(evaluation: Evaluation, places: Collection[int]) -> Evaluation:
+    """Return an evaluation with NaN for limits that were left unmeasured at other thresholds.
+
+    `places` are those of the limits that earlier versions left out.
+    """
     there: Sequence[Mapping[str, Any]] = evaluation.details.get(ELSEWHERE, ())
     if all(one.get(IS_WHOLE, False) for one in there):
         return evaluation
-    rest = {name: one for name, one in evaluation.details.items() if name != ELSEWHERE}
-    return replace(evaluation, details=rest)
+    known = [one if one.get(IS_WHOLE, False) else _without(one, places) for one in there]
+    return replace(evaluation, details={**evaluation.details, ELSEWHERE: known})
+
+
+def _without(there: Mapping[str, Any], places: Collection[int]) -> dict[str, Any]:
+    values = enumerate(there["values"])
+    return {**there, "values": [math.nan if at in places else one for at, one in values]}
 
 
 def at_other_thresholds(evaluation: Evaluation) -> Iterator[Evaluation]:
@@ -91,5 +100,5 @@ def at_other_thresholds(evaluation: Evaluation) -> Iterator[Evaluation]:
             evaluation,
             loss=one["loss"],
             constraints=tuple(one["values"]),
-            details={**rest, "threshold": one["threshold"]},
+            details={**rest, "threshold": one["threshold"], IS_WHOLE: one.get(IS_WHOLE, False)},
         )

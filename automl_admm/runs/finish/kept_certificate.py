@@ -15,7 +15,7 @@ from pathlib import Path
 from automl_admm.certify.certificate import read_certificate
 from automl_admm.core.errors import StoreError
 from automl_admm.execution.task_folders import read_regular, remove_tree
-from automl_admm.store.run_folder import SCRATCH, RunFolder, write_atomically
+from automl_admm.store.run_folder import OF_CERTIFIED, RunFolder, write_atomically
 from automl_admm.store.whole_files import sync_folder
 
 logger = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ def _files(folder: RunFolder) -> tuple[Path, ...]:
 
 
 def _emptied_scratch(folder: RunFolder) -> Path:
-    scratch = folder.path / f"{SCRATCH}certified"
+    scratch = folder.path / OF_CERTIFIED
     remove_tree(scratch)
     return scratch
 

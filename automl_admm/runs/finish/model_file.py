@@ -24,6 +24,7 @@ from automl_admm.execution.skops_import import import_skops
 from automl_admm.plugins.loading import OUR_PLUGINS, Plugins, load_plugins
 from automl_admm.runs.finish.model_versions import tell_missing
 from automl_admm.runs.finish.moved_types import MOVED, name_anew
+from automl_admm.runs.finish.trained_rows import encoding_before
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder
 
@@ -143,7 +144,8 @@ def read_rows(
     Of a run on a share of this file the same share is read.
     """
     schema = read_schema(manifest)
-    options = replace(options, had_commas=had_decimal_commas(manifest))
+    before = options.encoding_before or encoding_before(manifest)
+    options = replace(options, had_commas=had_decimal_commas(manifest), encoding_before=before)
     if schema is None:
         return read_table(data, manifest["text_columns"], options=options)
     return read_again(data, schema, share, options)

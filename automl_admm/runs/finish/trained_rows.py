@@ -18,6 +18,7 @@ from automl_admm.data.ingest.records import Ingest, read_ingest
 from automl_admm.data.plain_types import inferred_columns, plain_missing
 from automl_admm.data.python_rows import plain_rows
 from automl_admm.data.reading.chunks import read_chunks
+from automl_admm.data.reading.encodings import is_utf8_name
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.tables import (
     place_in,
@@ -26,7 +27,17 @@ from automl_admm.data.reading.tables import (
 )
 from automl_admm.data.table_schema import Schema, had_decimal_commas, read_schema
 from automl_admm.data.unique_names import with_unique_names
+from automl_admm.store.file_schemas import OF_RUN
 from automl_admm.store.json_content import RESTORE
+
+
+def encoding_before(manifest: Mapping[str, Any]) -> str | None:
+    """Return the encoding that the user named for the training file of a model.
+
+    Text in UTF-8 is known as such, and the first versions wrote none.
+    """
+    name = manifest.get(OF_RUN, {}).get("request", {}).get("encoding")
+    return None if name is None or is_utf8_name(name) else str(name)
 
 
 @dataclass(frozen=True)
@@ -38,8 +49,8 @@ class TrainedRows:
 
     The first versions wrote no schema; of theirs the columns in `text` are known to be text. A
     model of an array is given an array again: sums of the same numbers in another order of memory
-    differ in their last digit. With `had_commas` the training file had decimal commas.
-    `known` are all columns of the training table.
+    differ in their last digit. With `had_commas` the training file had decimal commas, and
+    `encoding` is the one that the user named for it. `known` are all columns of the training table.
     """
 
     columns: tuple[str, ...]
@@ -49,6 +60,7 @@ class TrainedRows:
     ingest: Ingest | None = None
     had_commas: bool = False
     known: frozenset[str] | None = None
+    encoding: str | None = None
 
     @classmethod
     def of_model(cls, manifest: Mapping[str, Any]) -> TrainedRows:
@@ -65,11 +77,12 @@ class TrainedRows:
             schema = schema.part(columns)
         is_array = bool(manifest.get("is_array", False))
         text, ingest = tuple(manifest["text_columns"]), read_ingest(manifest)
-        return cls(columns, schema, text, is_array, ingest, had_decimal_commas(manifest), known)
+        had_commas, encoding = had_decimal_commas(manifest), encoding_before(manifest)
+        return cls(columns, schema, text, is_array, ingest, had_commas, known, encoding)
 
     def read(self, data: Path, options: FileOptions = NO_OPTIONS) -> Any:
         """Return the rows of a file."""
-        options = replace(options, had_commas=self.had_commas, known=self.known)
+        options = self._completed(options)
         if self.schema is None:
             return self._in_order(read_table(data, self.text, options=options))
         rows = read_table(data, schema=self.schema, options=options)
@@ -82,9 +95,18 @@ class TrainedRows:
         if self.schema is None:
             yield self.read(data, options), None
             return
-        options = replace(options, had_commas=self.had_commas, known=self.known, sole=keep)
+        options = replace(self._completed(options), sole=keep)
         for chunk in read_chunks(data, self.schema, keep, options):
             yield self._in_order(chunk.frame, chunk.place), chunk.kept if keep else None
+
+    def _completed(self, options: FileOptions) -> FileOptions:
+        """Add what is known of the training file."""
+        return replace(
+            options,
+            had_commas=self.had_commas,
+            known=self.known,
+            encoding_before=self.encoding,
+        )
 
     def take(self, X: Any) -> Any:
         """Return rows given in Python: a frame by its names, an array by its places.

@@ -1,8 +1,8 @@
-"""Rows that equal those of a table by chance, told from rows that were taken out of it.
+"""Rows equal to those of a table by chance, told from rows taken out of it.
 
-Only rows that stand once in the table are evidence, each of them once. So values that became
-frequent, as in an outage that blanks all columns, count for one row at most: they are a shift, and
-no rows given again. The pairs of equal rows within the table tell how many are to be expected.
+Only rows alone in the table are evidence, each of them once. So values newly frequent, as where an
+outage blanks all columns, count for one row at most: they are a shift, and no rows given again.
+The pairs of equal rows within the table tell how many are to be expected.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def are_by_chance(rows: RowHashes, table: RowHashes) -> bool:
     """Return True if so many of new rows equal some of a table by chance, as it may well be.
 
     Of n new rows and m of a table as many are expected to meet, for each pair of equal rows among
-    the m, as there are pairs of a new row with an old one for each pair of old ones. What is known
-    is the sum of both, of which the new ones have a share.
+    the m, as there are pairs of a new row with an old one for each pair of old ones. Of both
+    together the new ones have a share.
     """
     found = rows.count_singles_of(table)
     counts = table.first(min(rows.kinds, table.kinds)).counts()

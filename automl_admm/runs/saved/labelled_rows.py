@@ -25,6 +25,7 @@ from automl_admm.runs.finish.model_mark import tell_mark
 from automl_admm.runs.finish.model_versions import tell_versions
 from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside
 from automl_admm.runs.saved.groups_of_rows import limits_on_rows
+from automl_admm.runs.saved.natural_twins import tell_copies
 from automl_admm.runs.saved.row_origin import count_learned, find_origin
 from automl_admm.runs.session.model_run import read_run_of_model, tell_earlier
 from automl_admm.store.run_folder import RunFolder
@@ -67,6 +68,7 @@ class OnLabelledRows:
     `new_values` columns with new categories or gaps. `mark` says what is wrong with a model that
     was saved for want of a better one, and `versions` names distributions behind the model in
     another version than it was fitted with. `earlier` says that it is of a session before others.
+    `given_twice` is a sentence if more rows equal others among them than chance explains.
     """
 
     rows: int
@@ -84,6 +86,7 @@ class OnLabelledRows:
     versions: tuple[str, ...] = ()
     or_alike: str = ""
     earlier: str | None = None
+    given_twice: str | None = None
 
 
 def evaluate_on(folder: RunFolder, frame: Any, data: str, place: Place = row_of) -> OnLabelledRows:
@@ -119,6 +122,7 @@ def evaluate_on(folder: RunFolder, frame: Any, data: str, place: Place = row_of)
         mark=tell_mark(run.manifest),
         versions=tuple(tell_versions(run.manifest)),
         earlier=tell_earlier(folder, run.manifest),
+        given_twice=tell_copies(run.row_hashes(table), run),
     )
 
 

@@ -17,6 +17,7 @@ from automl_admm.runs.saved.equal_by_chance import DOUBT, are_by_chance, is_like
 from automl_admm.runs.saved.learned_rows import LearnedRows
 from automl_admm.runs.saved.row_origin import learned_rows
 from automl_admm.runs.saved.rows_again import count_again
+from automl_admm.store.file_schemas import TWINS
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class NaturalTwins:
 
     @classmethod
     def within(cls, table: RowHashes) -> NaturalTwins:
-        """Bound it by rows that equal another one of their table; they come two at a time."""
+        """Bound it by rows equal to another one of their table; they come two at a time."""
         counts = table.counts()
         twins = int(counts[counts > 1].sum())
         bounds = exact_bounds(Rate((twins + 1) // 2, (len(table) + 1) // 2), DOUBT)
@@ -56,9 +57,9 @@ def count_unexplained(
     """Count rows that equal those of earlier tables; 0 if chance explains them.
 
     Each table is asked, and all together: a file may have a few rows of each. How often rows repeat
-    by nature is told by the rows of the fit and of each table, never by the new ones, which may be
-    given twice. Where a time `is_timed` rows meet within a moment alone, and only a table knows how
-    many rows there are of it.
+    by nature is told by the rows of the fit and of each table, never by the new ones: they may be
+    given twice. With a time, where a run `is_timed`, rows meet within a moment alone, and only a
+    table knows how many rows there are of it.
     """
     tables = [one for one in tables if len(one)]
     for kinds in {min(one.kinds, rows.kinds) for one in tables}:
@@ -84,23 +85,34 @@ def _is_explained(
     return are_by_chance(rows, table)
 
 
-def count_copies(rows: RowHashes, learned: LearnedRows | None) -> int:
+def count_copies(
+    rows: RowHashes, learned: LearnedRows | None, of_fit: tuple[int, int] | None = None
+) -> int:
     """Count rows that equal one before them in their table; 0 if chance explains them.
 
-    The rows of the fit tell how many values repeat by nature, each counted once, so that one that
-    became frequent is none. Where they are not known, only a table that has each row equally often,
-    as if it were given several times, is more than chance.
+    The rows of the fit tell how many values repeat by nature, each counted once however frequent
+    it became; or else the numbers `of_fit` of twins among so many rows. Where neither is known,
+    only a table with each row equally often, as if it were given several times, is more than
+    chance.
     """
     counts = rows.counts()
     if _is_given_several_times(counts):
         return _copies(counts)
-    if learned is None:
+    if learned is not None:
+        fit = learned.all
+        counts, of_fit = rows.first(fit.kinds).counts(), (_repeated(fit.counts()), len(fit))
+    elif of_fit is not None:
+        counts = rows.first(1).counts()  # as the numbers were found
+    else:
         return 0
-    fit = learned.all
-    counts = rows.first(fit.kinds).counts()
-    repeated, known = (int((one > 1).sum()) for one in (counts, fit.counts()))
-    expected = max(1.0, (len(rows) / max(len(fit), 1)) ** 2)
-    return 0 if is_likely(repeated, known, expected) else _copies(counts)
+    known, size = of_fit
+    expected = max(1.0, (len(rows) / max(size, 1)) ** 2)
+    return 0 if is_likely(_repeated(counts), known, expected) else _copies(counts)
+
+
+def _repeated(counts: NDArray[np.intp]) -> int:
+    """Return the number of values that stand several times."""
+    return int((counts > 1).sum())
 
 
 def _copies(counts: NDArray[np.intp]) -> int:
@@ -118,9 +130,7 @@ def tell_copies(rows: RowHashes, run: CertifiedRun) -> str | None:
 
     The fit does not know how many rows a moment may have.
     """
-    if not len(rows):
-        return None
-    copies = count_copies(rows, None if "time" in run.roles else learned_rows(run))
+    copies = _count_in_file(rows, run) if len(rows) else 0
     if not copies:
         return None
     return (
@@ -128,3 +138,11 @@ def tell_copies(rows: RowHashes, run: CertifiedRun) -> str | None:
         "does not explain: they may be given twice. If they are, give each once, as a row that "
         "counts twice proves what is not so; rows that are alike by nature stay."
     )
+
+
+def _count_in_file(rows: RowHashes, run: CertifiedRun) -> int:
+    if "time" in run.roles:
+        return count_copies(rows, None)
+    data = run.content["data"]
+    of_fit = (data[TWINS], data["rows"]) if TWINS in data else None
+    return count_copies(rows, learned_rows(run), of_fit)

@@ -16,8 +16,10 @@ FORESTS = ("RandomForestClassifier", "ExtraTreesClassifier")
 BY_SCORES = "decision_function"
 # A session adds the shares of hundreds of trees in single precision, in an order that hangs on its
 # threads and rows: what is so near to a threshold, or to another class, lies on it.
-# This is enough for the 500 trees that a forest has at most.
-ROOM = 1e-5
+# This is enough for the 500 trees that a forest has at most; a small sum has a smaller error.
+ROOM, OF_SUM = 1e-5, 1e-4
+# Other models have the error of a few roundings to single precision.
+OF_ROUNDING = 4e-7
 
 
 def inside(model: Any) -> Any:
@@ -46,20 +48,26 @@ def add_outputs(graph: Any, model: Any) -> None:
         nodes.give(1, nodes.cast_like(both, graph.output[1]))
     labels = _labels(model)
     last, first = nodes.array(labels[1:]), nodes.array(labels[:1])
-    if undecided is not model and model.pos_label is not None and model.pos_label == labels[0]:
-        called = nodes.add("Sub", nodes.number(1.0), chance)
-        last, first = first, last
+    is_first = undecided is not model and model.pos_label == labels[0]
+    if undecided is model:
+        # Where nobody set a threshold, a row on one half is of the first class.
+        bar = 0.5 + _room(model, 0.5)
     else:
-        called = chance
-    # Where nobody set a threshold, a row on one half is of the first class.
-    bar = 0.5 + ROOM if undecided is model else _bar(float(model.threshold))
+        bar = float(model.threshold)
+        # The probability of the first class has the error of the other one.
+        bar -= _room(model, 1.0 - bar if is_first else bar)
+    called = nodes.add("Sub", nodes.number(1.0), chance) if is_first else chance
+    if is_first:
+        last, first = first, last
     is_called = nodes.add("GreaterOrEqual", called, nodes.number(bar))
     nodes.give(0, nodes.add("Where", is_called, last, first))
 
 
-def _bar(threshold: float) -> float:
-    """Return what a probability on the threshold reaches; of a small one less room is taken."""
-    return threshold - min(ROOM, 1e-4 * abs(threshold))
+def _room(model: Any, chance: float) -> float:
+    """Return how far from a probability of the last class its value in a session may be."""
+    undecorated = inside(model)
+    is_sum = _is_forest(undecorated) or type(undecorated).__name__ == "VotingClassifier"
+    return min(ROOM, OF_SUM * abs(chance)) if is_sum else OF_ROUNDING * abs(chance)
 
 
 def _labels(model: Any) -> Any:

@@ -12,7 +12,7 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
 from automl_admm.pipelines.thresholds.elsewhere import without_unmeasured
 from automl_admm.runs.session.begun_change import refuse_half_changed
-from automl_admm.runs.session.written_limits import has_moved_relative, named_as, read_limit
+from automl_admm.runs.session.written_limits import moved_relative, named_as, read_limit
 from automl_admm.store.file_schemas import RUN_ID
 from automl_admm.store.json_content import RESTORE
 from automl_admm.store.run_folder import RunFolder
@@ -38,7 +38,7 @@ def read_evaluations(folder: RunFolder) -> tuple[Evaluation, ...]:
 def read_log(folder: RunFolder) -> Log:
     """Read a run folder; raise if its settings and its evaluations have other limits.
 
-    Values at other thresholds that an earlier version did not measure are left out.
+    Values at other thresholds that an earlier version did not measure are NaN.
     """
     settings = folder.read(folder.settings)["settings"]
     evaluations = read_evaluations(folder)
@@ -55,9 +55,10 @@ def without_guesses(
 
     `items` are the limits. Only values of limits on decisions relative to the baseline were wrong.
     """
-    if not has_moved_relative(items):
+    places = moved_relative(items)
+    if not places:
         return evaluations
-    return [without_unmeasured(one) for one in evaluations]
+    return [without_unmeasured(one, places) for one in evaluations]
 
 
 def is_for_limits(manifest: Mapping[str, Any], limits: Sequence[Limit]) -> bool:

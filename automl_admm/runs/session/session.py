@@ -32,7 +32,7 @@ from automl_admm.runs.session.run_log import check_limits, without_guesses
 from automl_admm.store.file_schemas import TRIED_FIRST
 from automl_admm.store.files import StoreFiles
 from automl_admm.store.memory import MemoryStore
-from automl_admm.store.run_folder import SCRATCH, RunFolder, create_folder
+from automl_admm.store.run_folder import SCRATCH, RunFolder, create_folder, is_scratch
 from automl_admm.store.sqlite.lock import read_holder
 from automl_admm.store.sqlite.log import SqliteStore
 
@@ -120,7 +120,7 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
 def _remove_leftovers(folder: RunFolder) -> None:
     """Remove the scratch of killed sessions: the holder of a run's lock is alone with it."""
     for left in folder.path.glob(f"{SCRATCH}*"):
-        if left.is_dir() and not left.is_symlink():
+        if is_scratch(left):
             remove_tree(left)
 
 

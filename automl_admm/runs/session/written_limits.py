@@ -77,14 +77,15 @@ def read_moved(items: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     return frozenset(item["name"] for item in items if item.get("by_threshold", True))
 
 
-def has_moved_relative(items: Sequence[Mapping[str, Any]]) -> bool:
-    """Return True if a threshold moves a limit relative to the baseline.
+def moved_relative(items: Sequence[Mapping[str, Any]]) -> frozenset[int]:
+    """Return the places of the limits relative to the baseline that a threshold moves.
 
     Older versions did not say these two: then any limit may be such a one.
     """
-    return any(
-        item.get("by_threshold", True) and item.get("of_baseline", True) is not None
-        for item in items
+    return frozenset(
+        place
+        for place, item in enumerate(items)
+        if item.get("by_threshold", True) and item.get("of_baseline", True) is not None
     )
 
 

@@ -28,6 +28,8 @@ from automl_admm.store.json_content import read_content
 RECORD_BYTES = 512
 # Two programs compute the moment at which a process started to within a second.
 SAME_START_SECONDS = 2.0
+# Whoever asks for a lock shares it for microseconds, or longer where the machine is busy.
+TRIES, PAUSE_SECONDS = 20, 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class RunLock:
         except OSError as problem:
             raise StoreError(f"'{path}' cannot be written: {problem.strerror}.") from problem
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _take(self._descriptor)
         except OSError as problem:
             os.close(self._descriptor)
             raise _refusal(path, problem) from problem
@@ -137,8 +139,21 @@ class RunLock:
             self._descriptor = -1
 
 
+def _take(descriptor: int) -> None:
+    """Take the lock, also where `is_held` shares it for a moment; raise OSError if it is held."""
+    for _ in range(TRIES):
+        with suppress(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        time.sleep(PAUSE_SECONDS)
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 def is_held(path: Path) -> bool:
-    """Return True if a process holds this lock; none holds one that is not there."""
+    """Return True if a process holds this lock; none holds one that is not there.
+
+    To ask is to share it for a moment.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except FileNotFoundError:

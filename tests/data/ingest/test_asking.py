@@ -191,3 +191,17 @@ def test_facts_of_earlier_versions_give_the_levels_that_they_gave() -> None:
     narrow = pd.DataFrame({"r": pd.Series([0.5, 0.1], dtype="float32")})
     assert make_columns(narrow, known)["r"].tolist() == ["0.5", "0.10000000149011612"]
     assert make_columns(pd.DataFrame({"r": [0.5, 0.1]}), known)["r"].tolist() == ["0.5", "0.1"]
+
+
+def test_a_widened_column_of_numbers_has_the_levels_of_its_narrow_type() -> None:
+    widened = pd.DataFrame({"r": pd.Series([0.1, 0.7], dtype="float32").astype(float)})
+    ingest = decide(widened, {"r": "category"})
+    for later in (widened, widened.astype(str), pd.DataFrame({"r": [0.1, 0.7]})):
+        assert make_columns(later, ingest)["r"].tolist() == ["0.1", "0.7"]
+
+
+@pytest.mark.parametrize("cells", [[0.5, 1234567.125], [2.0**62, 0.5], [0.1 + 1e-12, 0.5]])
+def test_numbers_that_somebody_wrote_are_no_widened_ones(cells: list[float]) -> None:
+    frame = pd.DataFrame({"r": cells})
+    made = make_columns(frame, decide(frame, {"r": "category"}))["r"]
+    assert made.map(float).tolist() == cells

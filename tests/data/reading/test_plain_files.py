@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -10,11 +11,12 @@ import sys
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
-from automl_admm.core.errors import DataError
+from automl_admm.core.errors import DataError, DiskFullError
 from automl_admm.data.reading import plain_files, unpacking
 from automl_admm.data.reading.file_options import file_options
 from automl_admm.data.reading.plain_files import plain_file
@@ -182,8 +184,22 @@ def test_zstd_is_unpacked(tmp_path: Path) -> None:
 def test_what_becomes_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 3_000_000))
-    monkeypatch.setattr(plain_files, "_room_for", lambda folder: 5_000_000)
+    monkeypatch.setattr(plain_files, "_room_in_memory", lambda: 5_000_000)
     with pytest.raises(DataError, match=r"becomes more than 0\.005 GB, and this machine has no"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("has_some", [True, False], ids=["too little", "none"])
+def test_a_disk_without_room_for_a_copy_is_no_fault_of_the_data(
+    has_some: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*given: Any) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(plain_files, "_room_on_disk", (lambda folder: 5) if has_some else refused)
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n1,2\n"))
+    with pytest.raises(DiskFullError, match=r"no room left in .* for a copy of .*t\.csv\.gz,"):
         read_table(path)
 
 

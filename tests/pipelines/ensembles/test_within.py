@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -236,3 +237,16 @@ def test_the_values_are_those_of_an_evaluation() -> None:
     mean = blend(given, counts)
     found = means_over_folds([within.seen(mean, one.whole) for one in parts])
     assert evaluate_predictions(work, mean).constraints == pytest.approx(found)
+
+
+def test_no_row_of_a_measured_prediction_is_kept() -> None:
+    """Of many rows and hundreds of predictions the evidence would take much memory."""
+    work = work_for(WORDS, "auc_gap[sex] <= 0.05", "calibration_error <= 0.5")
+    given, within = chances(work), Within.of(work)
+    assert within is not None
+    holds_on = within.on(Rated.of(work.metric, work.table, work.splits).parts)
+    for one in given:
+        holds_on(one)
+    kept = [found for base in within.bases.values() for found in base.known.values()]
+    assert kept
+    assert len(pickle.dumps(kept[0])) < ROWS

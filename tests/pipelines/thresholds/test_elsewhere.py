@@ -74,12 +74,14 @@ def test_a_value_that_cannot_be_measured_there_is_that_of_no_other_threshold(
 
 
 def test_thresholds_of_earlier_versions_are_told_apart() -> None:
-    there: dict[str, Any] = {"threshold": 0.2, "values": [0.6], "loss": 0.25}
+    there: dict[str, Any] = {"threshold": 0.2, "values": [0.6, 0.1], "loss": 0.25}
 
     def evaluation(*others: dict[str, Any]) -> Evaluation:
         details = {"threshold": 0.5, **({ELSEWHERE: list(others)} if others else {})}
         return Evaluation(1, "key", Candidate((), ()), Status.SUCCESS, details=details)
 
     for one in (evaluation(), evaluation({**there, IS_WHOLE: True})):
-        assert without_unmeasured(one) is one
-    assert without_unmeasured(evaluation(there)).details == {"threshold": 0.5}
+        assert without_unmeasured(one, {0}) is one
+    found = without_unmeasured(evaluation(there), {0}).details
+    assert found["threshold"] == 0.5
+    np.testing.assert_equal(found[ELSEWHERE], [{**there, "values": [math.nan, 0.1]}])

@@ -84,6 +84,14 @@ def test_a_table_given_several_times_is_told(times: int, *, is_known: bool) -> N
     assert count_copies(rows, learned) == 300 * (times - 1)
     part = joined(drawn(0, 300, MANY), drawn(0, 100, MANY))
     assert count_copies(part, learned) == (100 if is_known else 0)
+    assert count_copies(part, learned, (0, 600)) == 100
+
+
+@pytest.mark.parametrize("distinct", [8, 30, 1000])
+def test_twins_of_the_fit_explain_those_of_new_rows(distinct: int) -> None:
+    of_fit = (600 - len(drawn(99, 600, distinct).counts()), 600)
+    for seed in range(6):
+        assert count_copies(drawn(seed, 300, distinct), None, of_fit) == 0
 
 
 def blanked(seed: int, share: float = 0.1, rows: int = 800) -> RowHashes:

@@ -47,23 +47,25 @@ def unmarked(*given: Any) -> dict[str, Any]:
 measure = cross_validation.measure_elsewhere
 
 
-def has_others(evaluations: Any) -> list[bool]:
-    return [ELSEWHERE in one.details for one in evaluations]
+def are_known(evaluations: Any, place: int) -> list[bool]:
+    """Return True for each evaluation with a limit's values at its other thresholds."""
+    there = [[at["values"][place] for at in one.details[ELSEWHERE]] for one in evaluations]
+    return [bool(np.isfinite(one).all()) for one in there]
 
 
 @pytest.mark.parametrize(
     ("limit", "is_kept"),
     [("selection_rate <= 1.0 * baseline", False), ("selection_rate <= 0.9", True)],
 )
-def test_other_thresholds_of_an_earlier_version_go_if_they_were_not_measured(
+def test_values_at_other_thresholds_of_an_earlier_version_go_if_they_were_not_measured(
     limit: str, is_kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "run"
     with monkeypatch.context() as earlier:
         earlier.setattr(cross_validation, "measure_elsewhere", unmarked)
         run(folder, *OPPOSED, limit)
-    assert has_others(read_log(RunFolder(folder)).evaluations) == [is_kept] * 2
+    assert are_known(read_log(RunFolder(folder)).evaluations, 2) == [is_kept] * 2
     later = run(folder, *OPPOSED, limit, max_evaluations=3, resumed=True)
-    expected = [is_kept, is_kept, True]
-    assert has_others(later.result.evaluations) == expected
-    assert has_others(read_log(RunFolder(folder)).evaluations) == expected
+    for evaluations in (later.result.evaluations, read_log(RunFolder(folder)).evaluations):
+        assert are_known(evaluations, 2) == [is_kept, is_kept, True]
+        assert are_known(evaluations, 0) == are_known(evaluations, 1) == [True] * 3

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -18,7 +20,7 @@ from program import run_program
 
 from automl_admm.core.errors import StoreError
 from automl_admm.store.rescue.checking import check
-from automl_admm.store.sqlite.lock import Holder, RunLock, read_holder, this_process
+from automl_admm.store.sqlite.lock import Holder, RunLock, is_held, read_holder, this_process
 from automl_admm.store.sqlite.log import SqliteStore
 
 HOLD = "print('held', flush=True); sys.stdin.read()"
@@ -47,6 +49,21 @@ def holder_of(path: Path, then: str = HOLD) -> Iterator[tuple[subprocess.Popen[s
             yield process, process.stdout.readline().strip()
         finally:
             process.kill()
+
+
+def test_a_lock_that_is_asked_for_is_not_refused(tmp_path: Path) -> None:
+    """Whoever asks shares the lock for a moment, in which a run may take its own."""
+    path = tmp_path / "store.lock"
+    path.touch()
+    asking = os.open(path, os.O_RDONLY)
+    fcntl.flock(asking, fcntl.LOCK_SH)
+    soon = threading.Timer(0.03, os.close, [asking])
+    soon.start()
+    lock = RunLock(path)
+    assert is_held(path)
+    lock.release()
+    soon.join()
+    assert not is_held(path)
 
 
 @pytest.mark.fault(

@@ -15,7 +15,7 @@ from automl_admm.data.conforming import FALSE, TRUE, Place, refuse_cells
 from automl_admm.data.distinct_values import find_distinct
 from automl_admm.data.ingest.forms.known import FORMS, Form
 from automl_admm.data.ingest.records import Facts
-from automl_admm.data.narrow_floats import as_written, float_of
+from automl_admm.data.narrow_floats import as_written, float_of, float_of_values
 from automl_admm.data.plain_types import FIRST_INEXACT, exact_whole
 from automl_admm.data.table_schema import MISSING_TEXTS, content_of
 
@@ -78,7 +78,7 @@ def _truth(value: Any) -> bool | None:
 
 def recognise_levels(column: Any) -> Facts | None:
     """Return the way to the same levels from any type that a file has for them."""
-    holds, of_numbers = content_of(column), {FLOAT: float_of(column.dtype)}
+    holds, of_numbers = content_of(column), {FLOAT: float_of_values(column)}
     if holds != "other":
         return {"of": holds} | (of_numbers if holds == "number" else {})
     for form in FORMS:
@@ -119,8 +119,18 @@ def _level_by(facts: Facts, of: str, dtype: Any) -> Cell:
     cell: Cell = LEVELS_OF[of]
     if FLOAT not in facts:
         return cell
-    kinds = (float_of(dtype), facts[FLOAT])
-    return lambda value: cell(as_written(value, kinds))
+    kinds, read = (float_of(dtype), facts[FLOAT]), _number_in if of == "number" else _unread
+    return lambda value: cell(as_written(read(value), kinds))
+
+
+def _unread(value: Any) -> Any:
+    return value
+
+
+def _number_in(value: Any) -> Any:
+    """Return the number in a text; whole ones keep all their digits there."""
+    figure = _figure(value) if isinstance(value, str) and exact_whole(value) is None else None
+    return value if figure is None else figure
 
 
 def say_levels(facts: Facts) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -41,22 +42,30 @@ PLAIN = TrainingFile({"encoding": "utf-8-sig"})
 
 
 def training_file(config: RunConfig) -> TrainingFile:
-    """Return what is known of the training file; one that is gone counts as plain."""
+    """Return what is known of the training file; one that is gone counts as plain.
+
+    It still has the encoding that the user named.
+    """
     source = Path(config.source or "")
+    named = _named_encoding(config.encoding)
+    unseen = PLAIN if named is None else TrainingFile(named)
     try:
         if config.source is None or not source.is_file():
-            return PLAIN
+            return unseen
         return _manner(source, file_options(config.separator, config.decimal, config.encoding))
-    except (AutomlAdmmError, OSError):
-        return PLAIN
+    except (AutomlAdmmError, OSError, UnicodeError):
+        return unseen
 
 
 def _manner(source: Path, options: FileOptions) -> TrainingFile:
     with tempfile.TemporaryDirectory(prefix="automl-admm-tmp-") as folder:
         part = Path(folder) / "part.csv"
-        part.write_bytes(_beginning(source))
+        content = _beginning(source)
+        part.write_bytes(content)
         if (form := binary_form(part)) is not None:
             return replace(PLAIN, form=form)
+        if len(content) == LOOKED_AT:
+            part.write_bytes(_whole_lines(content, _found_encoding(part, options, is_whole=False)))
         with plain_file(part, options) as plain:
             encoded = _encoding(part, options)
             if (form := format_of(plain.path)) != CSV:
@@ -84,20 +93,39 @@ def _names_alike(dialect: Dialect) -> dict[str, Any]:
 
 def _encoding(part: Path, options: FileOptions) -> dict[str, Any]:
     """Return the encoding of a text, with a note if its bytes may say another one."""
-    if options.encoding is not None and not Encoding(options.encoding).is_plain:
-        return {"encoding": options.encoding, "is_given": True}
-    found = Encoding(options.encoding or find_encoding(part, str(part), never_late).name)
+    if (named := _named_encoding(options.encoding)) is not None:
+        return named
+    found = _found_encoding(part, options, is_whole=True)
     return dict(PLAIN.csv) if found.is_plain else {"encoding": found.name}
 
 
+def _named_encoding(name: str | None) -> dict[str, Any] | None:
+    """Return the encoding that the user named, with the note; None if it needs none."""
+    if name is None or Encoding(name).is_plain:
+        return None
+    return {"encoding": name, "is_given": True}
+
+
+def _found_encoding(part: Path, options: FileOptions, *, is_whole: bool) -> Encoding:
+    if options.encoding is not None:
+        return Encoding(options.encoding)
+    return find_encoding(part, str(part), never_late, is_whole=is_whole)
+
+
 def _beginning(source: Path) -> bytes:
-    """Return the first whole lines of a file, unpacked."""
+    """Return the first bytes of a file, unpacked."""
     with source.open("rb") as file:
         packing = packing_of(file.read(LOOKED_AT))
         file.seek(0)
         if packing is None:
-            content = file.read(LOOKED_AT)
-        else:
-            with unpacked(file, packing, str(source)) as inner:
-                content = inner.read(LOOKED_AT)
-    return content if len(content) < LOOKED_AT else content[: content.rfind(b"\n") + 1]
+            return file.read(LOOKED_AT)
+        with unpacked(file, packing, str(source)) as inner:
+            return inner.read(LOOKED_AT)
+
+
+def _whole_lines(content: bytes, encoding: Encoding) -> bytes:
+    """Return the whole lines of the beginning of a text; of a line without an end, all of it."""
+    # It may end within a sign.
+    text = codecs.getincrementaldecoder(encoding.name)().decode(content)
+    lines = text[: text.rfind("\n") + 1]
+    return (lines or text).encode(encoding.name)

@@ -43,7 +43,7 @@ class Monitored:
 
     @property
     def again(self) -> str | None:
-        """A sentence on rows that equal those of earlier looks."""
+        """A sentence on rows equal to those of earlier looks."""
         if not self.repeated:
             return None
         rows = "1 row equals" if self.repeated == 1 else f"{self.repeated} rows equal"

@@ -21,6 +21,7 @@ from automl_admm.data.reading.file_options import file_options
 from automl_admm.data.reading.tables import read_table as read_as_predict
 from automl_admm.data.table_schema import MISSING_TEXTS, schema_of
 from automl_admm.runs.config import RunConfig
+from automl_admm.runs.finish.script import csv_manner
 from automl_admm.runs.finish.script.csv_manner import training_file
 from automl_admm.runs.finish.script.more_forms import read_arff, tidied
 from automl_admm.runs.finish.script.table_parts import read_table
@@ -303,6 +304,55 @@ def test_an_encoding_that_was_found_is_kept_for_every_form_of_text(
     manner = dict(training_file(RunConfig(source=str(path))).csv)
     assert manner == {"encoding": "Latin-1"}
     assert read(path, SIGNS, manner)["t"].tolist() == read_as_predict(path)["t"].tolist()
+
+
+def as_one_line(frame: pd.DataFrame) -> str:
+    return str(frame.to_json(orient="records", force_ascii=False))
+
+
+def as_csv(frame: pd.DataFrame) -> str:
+    return str(frame.to_csv(index=False))
+
+
+@pytest.mark.parametrize(
+    ("written", "encoding", "named"),
+    [
+        (as_one_line, "latin-1", "latin-1"),
+        (as_one_line, "latin-1", None),
+        (as_one_line, "utf-8", "latin-1"),
+        (as_one_line, "utf-8", None),
+        (as_csv, "utf-16", "utf-16"),
+        (as_csv, "utf-16", None),
+        (as_csv, "utf-16-be", "utf-16-be"),
+        (as_csv, "utf-32", None),
+    ],
+)
+def test_the_encoding_of_a_large_training_file_is_known(
+    written: Callable[[pd.DataFrame], str],
+    encoding: str,
+    named: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its beginning was cut within a sign, or was nothing where it was one line."""
+    path = tmp_path / "large"
+    path.write_bytes(written(pd.concat([SIGNS] * 20)).encode(encoding))
+    expected = read_as_predict(path, options=file_options(encoding=named))["t"].tolist()
+    for looked_at in range(120, 128):
+        monkeypatch.setattr(csv_manner, "LOOKED_AT", looked_at)
+        manner = dict(training_file(RunConfig(source=str(path), encoding=named)).csv)
+        assert read(path, SIGNS, manner)["t"].tolist() == expected
+
+
+def test_an_encoding_that_was_named_is_that_of_a_training_file_that_is_gone(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.csv"
+    for source in ("-", None, str(path)):
+        manner = dict(training_file(RunConfig(source=source, encoding="latin-1")).csv)
+        assert manner == {"encoding": "latin-1", "is_given": True}
+    path.write_bytes(TEXTS["a.csv"].encode())
+    assert read(path, SIGNS, manner)["t"].tolist() == ["S\xc3\xbcd", "\xc3\xa9", "x"]
 
 
 def zipped(path: Path, *names: str) -> Path:

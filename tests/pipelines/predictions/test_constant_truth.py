@@ -1,0 +1,72 @@
+"""R² and its like are 0 or 1 where the truth is constant, whatever the rounding of its mean."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LinearRegression
+
+from automl_admm import AutoMLRegressor
+from automl_admm.data.row_roles import Roles
+from automl_admm.pipelines.metrics import Metric, resolve_metric
+from automl_admm.pipelines.predictions.measured import Table, score_of
+from automl_admm.plugins.registry import Registry
+
+X = np.arange(70.0).reshape(-1, 1)
+FITTED = LinearRegression().fit(X, X[:, 0])
+
+
+def metric(name: str) -> Metric:
+    """Return a metric of scikit-learn."""
+    return resolve_metric(name, "regression", 0, Registry("metric"))
+
+
+@pytest.mark.parametrize("name", ["r2", "explained_variance"])
+@pytest.mark.parametrize("weights", [None, np.linspace(0.1, 1.0, 70)], ids=["plain", "weighted"])
+@pytest.mark.parametrize("value", [0.1, 3.0, -1e12])
+def test_a_constant_truth_explains_nothing(
+    name: str, weights: np.ndarray | None, value: float
+) -> None:
+    """Errors that differ get 0, as of a truth of zeros."""
+    rows = Table(X, np.full(70, value), roles=Roles(weights=weights))
+    assert score_of(metric(name), FITTED, rows) == 0.0
+
+
+@pytest.mark.parametrize("name", ["r2", "explained_variance"])
+def test_nothing_is_left_to_explain(name: str) -> None:
+    """Predictions of the constant get 1."""
+    truth = np.full(70, 0.1)
+    exact = DummyRegressor(strategy="constant", constant=0.1).fit(X, truth)
+    assert score_of(metric(name), exact, Table(X, truth)) == 1.0
+
+
+def test_rows_without_weight_do_not_count() -> None:
+    """One other value of weight 0 makes no variance."""
+    truth, weights = np.full(70, 0.1), np.ones(70)
+    truth[0], weights[0] = 9.0, 0.0
+    assert score_of(metric("r2"), FITTED, Table(X, truth, roles=Roles(weights=weights))) == 0.0
+
+
+def test_a_truth_with_a_variance_is_left_to_scikit_learn() -> None:
+    """Small differences beyond rounding count."""
+    truth = 0.1 + X[:, 0] * 1e-9
+    assert score_of(metric("r2"), FITTED, Table(X, truth)) < -1e15
+
+
+def test_a_constant_fold_does_not_decide_a_search() -> None:
+    """A site that always reads 0.1 weighs as one that always reads 0."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(210, 3)), columns=["a", "b", "c"])
+    site = np.repeat(["A", "B", "C"], 70)
+    read = frame["a"] + rng.normal(size=210)
+
+    def best(constant: float) -> float:
+        search = AutoMLRegressor(
+            max_evaluations=2, cv=3, executor="inline", random_state=0, ensemble=False
+        )
+        search.fit(frame, np.where(site == "A", constant, read), groups=site)
+        return float(search.best_score_)
+
+    assert -1 < best(0.1) < 1
