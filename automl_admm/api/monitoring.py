@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from automl_admm.runs.saved.monitor.monitored import Monitored
 from automl_admm.runs.saved.monitor.monitoring import monitor as look_at
 from automl_admm.runs.session.model_run import tell_earlier
 from automl_admm.store.run_folder import RunFolder
+
+# The share of rows from which on it matters to bounds that they are known.
+MANY = 0.1
 
 
 def monitor(
@@ -26,9 +30,9 @@ def monitor(
 
     If the rows have the target, the limits of the run are tested on all labelled rows of all looks,
     and on those of this look alone; without it only shifts are looked for. A `LimitWarning` says
-    that no limit was tested, of rows given twice, that the folder has another model than
-    before, or that its model is of an earlier session. The look is written into the folder, where
-    `automl-admm monitor` counts it, too.
+    that no limit was tested, of rows given twice, of many equal to rows of the fit or of earlier
+    looks, that the folder has another model than before, or that its model is of an earlier
+    session. The look is written into the folder, where `automl-admm monitor` counts it, too.
 
     Parameters
     ----------
@@ -54,7 +58,20 @@ def monitor(
     found = look_at(
         folder, given.frame, given.title, given.place, reference=known, confidence=confidence
     )
-    for told in (earlier, found.untested, found.anew, found.given_twice):
+    for told in (earlier, *_doubts(found)):
         if told is not None:
             warnings.warn(told, LimitWarning, stacklevel=2)
     return found
+
+
+def _doubts(found: Monitored) -> Iterator[str | None]:
+    """Yield the reasons to doubt a look; the command tells of fewer known rows, too.
+
+    In most tables a few rows equal others by chance: a job with warnings for errors would stop at
+    each look, for bounds hardly narrower.
+    """
+    yield from (found.untested, found.anew, found.given_twice)
+    if (found.learned or 0) >= MANY * found.rows:
+        yield found.doubt
+    if found.repeated >= MANY * found.rows:
+        yield found.again

@@ -54,16 +54,22 @@ def as_written(value: Any, kinds: Iterable[str]) -> Any:
     """Return a number with the fewest digits that are the same number in these floats.
 
     So a file in text has it: a float of four bytes that is widened has more, as 0.10000000149.
-    A number that they do not have stays as it is.
+    A number that they do not have stays as it is. So does a whole one. From 2**24 on pandas
+    writes too few of its digits: 1.2345679e+08 is read as the 123456792 before.
     """
     if isinstance(value, np.floating):
-        value = float(str(value))
+        value = float(value) if value.is_integer() else float(str(value))
     if not isinstance(value, numbers.Real | Decimal):
         return value
     for kind in kinds:
         held = _held(value, kind)
-        if held is not None and float(held) == value:
-            value = float(str(held))
+        if held is None:
+            continue
+        written = float(str(held))
+        if held.is_integer():
+            value = float(held) if written == value else value
+        elif float(held) == value:
+            value = written
     return value
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -87,15 +87,29 @@ class RowHashes:
         """Return for each row if one of the others equals it, each of which counts for one row."""
         return self._are_known(_repeat, others)
 
+    def count_singles_of(self, others: RowHashes) -> int:
+        """Count the rows here of those alone among the others, each once.
+
+        Files of looks sort the hashes of each kind by themselves: the order has no say.
+        """
+        found = (np.intersect1d(own, _singles(known)) for own, known in self._compared(others))
+        return max(map(len, found))
+
     def _are_known(self, know: Know, others: RowHashes) -> NDArray[np.bool_]:
+        found = [know(own, known) for own, known in self._compared(others)]
+        return np.asarray(np.logical_or.reduce(found))
+
+    def _compared(self, others: RowHashes) -> Iterator[tuple[Hashes, Hashes]]:
+        """Yield the hashes by which rows are known among the others: by any of them."""
         kinds = min(self.kinds, others.kinds)
         if kinds > 2:
-            found = know(self.placed, others.placed)
-            if self.kinds < 4:
-                return found
-            return found | know(self.written, others.written if kinds > 3 else others.placed)
-        found = know(self.exact, others.exact)
-        return found if kinds == 1 else found | know(self.canonical, others.canonical)
+            yield self.placed, others.placed
+            if self.kinds > 3:
+                yield self.written, others.written if kinds > 3 else others.placed
+            return
+        yield self.exact, others.exact
+        if kinds > 1:
+            yield self.canonical, others.canonical
 
     def counts(self) -> NDArray[np.intp]:
         """Return the number of rows of each distinct row."""
@@ -117,3 +131,8 @@ def _repeat(hashes: Hashes, others: Hashes) -> NDArray[np.bool_]:
     rows = pd.Series(hashes)
     counts = rows.map(pd.Series(others).value_counts()).fillna(0)
     return np.asarray(rows.groupby(rows).cumcount() < counts)
+
+
+def _singles(hashes: Hashes) -> Hashes:
+    found, counts = np.unique(hashes, return_counts=True)
+    return np.asarray(found[counts == 1])

@@ -13,7 +13,7 @@ import pytest
 
 from automl_admm import AutoMLClassifier, AutoMLRegressor, load, monitor
 from automl_admm.certify.watching import Watch
-from automl_admm.runs.saved import monitoring
+from automl_admm.runs.saved.monitor import monitoring
 
 SEARCH = {"grammar": "tiny", "max_evaluations": 1, "executor": "inline", "random_state": 0}
 LIMITS = ["min_accuracy[site] >= 0.7", "max_fpr[site] <= 0.3", "error_gap[site] <= 0.3"]

@@ -86,11 +86,8 @@ def _tell(found: Monitored) -> None:
     rows = say_count(found.rows, "row")
     drawn = "" if found.drawn is None else f", {found.drawn} of them drawn"
     say(f"look {found.look}: {rows}{drawn}, {found.pooled_rows} labelled in all looks")
-    for told in filter(None, (found.anew, found.doubt, found.given_twice)):
+    for told in filter(None, (found.anew, found.doubt, found.again, found.given_twice)):
         say(f"warning: {told}", err=True)
-    if found.repeated:
-        rows_equal = "1 row equals" if found.repeated == 1 else f"{found.repeated} rows equal"
-        say(f"warning: {rows_equal} rows of an earlier look.", err=True)
     for one in found.groups:
         say(f"warning: {one}.", err=True)
     for one in found.not_counted:

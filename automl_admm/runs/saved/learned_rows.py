@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from scipy import stats
 
-from automl_admm.certify.bounds.bounds import exact_bounds
-from automl_admm.core.evidence import Rate
 from automl_admm.data.row_hashes import RowHashes
-
-# The risk of calling rows that repeat each other by nature rows of the run.
-DOUBT = 1e-4
+from automl_admm.runs.saved.equal_by_chance import are_by_chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,21 +25,19 @@ class LearnedRows:
         is_aside[list(places)] = True
         return cls(hashes.part(~is_aside), hashes.part(is_aside))
 
-    @cached_property
-    def chance(self) -> float:
-        """The chance of a new row to equal one of them: at most so large, but for the risk.
-
-        Rows of few columns repeat each other. The rows set aside tell the frequency, because they
-        equal rows of the search by chance alone.
-        """
-        by_chance = int(self.aside.are_in(self.hashes).sum())
-        bounds = exact_bounds(Rate(by_chance, len(self.aside)), DOUBT)
-        return 1.0 if bounds is None else bounds.upper
+    @property
+    def all(self) -> RowHashes:
+        """The hashes of all rows of the run."""
+        return RowHashes.together([self.hashes, self.aside])
 
     def count(self, rows: RowHashes) -> int:
-        """Count the rows equal to one of them."""
-        return int(rows.are_in(self.hashes).sum())
+        """Count the rows equal to one of them, each of which counts for one row."""
+        return int(rows.repeat(self.hashes).sum())
 
-    def explains(self, found: int, rows: int) -> bool:
-        """Return True if so many of new rows equal one of them by chance, as it may well be."""
-        return bool(stats.binom.sf(found - 1, rows, self.chance) > DOUBT)
+    def explain(self, rows: RowHashes) -> bool:
+        """Return True if so many of new rows equal one of them by chance, as it may well be.
+
+        The rows set aside tell nothing of it in runs with groups or a time: there they never equal
+        one of the others, as all rows of a group or moment are on one side.
+        """
+        return are_by_chance(rows, self.hashes)

@@ -13,7 +13,8 @@ from automl_admm.certify.bounds.bounds import exact_bounds
 from automl_admm.core.evidence import Rate
 from automl_admm.data.row_hashes import RowHashes
 from automl_admm.runs.saved.certified_run import CertifiedRun
-from automl_admm.runs.saved.learned_rows import DOUBT, LearnedRows
+from automl_admm.runs.saved.equal_by_chance import DOUBT, are_by_chance, is_likely
+from automl_admm.runs.saved.learned_rows import LearnedRows
 from automl_admm.runs.saved.row_origin import learned_rows
 from automl_admm.runs.saved.rows_again import count_again
 from automl_admm.store.file_schemas import TWINS
@@ -21,42 +22,25 @@ from automl_admm.store.file_schemas import TWINS
 
 @dataclass(frozen=True)
 class NaturalTwins:
-    """The share of rows that equal one of so many others, at most, but for the risk.
-
-    With several numbers of others the share is that of all rows beside tables of these sizes.
-    """
+    """The share of rows that equal one of so many others, at most, but for the risk."""
 
     share: float
-    others: tuple[int, ...]
+    others: int
 
     @classmethod
-    def seen(cls, twins: int, rows: int, others: Sequence[int]) -> NaturalTwins:
-        """Bound the share by the number of twins among some rows."""
-        bounds = exact_bounds(Rate(twins, rows), DOUBT)
-        return cls(1.0 if bounds is None else bounds.upper, tuple(others))
-
-    @classmethod
-    def across(cls, learned: LearnedRows, kinds: int) -> NaturalTwins:
-        """Bound it by rows set aside that equal rows of the search, by so many of their hashes."""
-        known = LearnedRows(learned.hashes.first(kinds), learned.aside.first(kinds))
-        return cls(known.chance, (len(known.hashes),))
-
-    @classmethod
-    def within(cls, tables: Sequence[RowHashes]) -> NaturalTwins:
-        """Bound it by rows that equal another one of their own table."""
-        counts = [table.counts() for table in tables]
-        twins = sum(int(one[one > 1].sum()) for one in counts)
-        sizes = [len(table) for table in tables]
-        return cls.seen(twins, sum(sizes), sizes)
+    def within(cls, table: RowHashes) -> NaturalTwins:
+        """Bound it by rows equal to another one of their table; they come two at a time."""
+        counts = table.counts()
+        twins = int(counts[counts > 1].sum())
+        bounds = exact_bounds(Rate((twins + 1) // 2, (len(table) + 1) // 2), DOUBT)
+        return cls(1.0 if bounds is None else bounds.upper, len(table))
 
     def among(self, rows: int) -> float:
         """Return the chance of a row to equal one of so many others, at most.
 
         It grows with their number, and less than in proportion: each may equal one before it.
         """
-        sizes = np.array(self.others, dtype=float)
-        reached = np.average(np.minimum(1.0, sizes / max(rows, 1)), weights=sizes)
-        return min(1.0, self.share / float(reached)) if reached > 0 else 1.0
+        return min(1.0, self.share * max(1.0, rows / max(self.others, 1)))
 
     def explain(self, found: int, rows: int, others: int) -> bool:
         """Return True if it may well be that so many of the rows equal one of the others."""
@@ -64,25 +48,41 @@ class NaturalTwins:
 
 
 def count_unexplained(
-    rows: RowHashes, tables: Sequence[RowHashes], learned: LearnedRows | None
+    rows: RowHashes,
+    tables: Sequence[RowHashes],
+    learned: LearnedRows | None,
+    *,
+    is_timed: bool = False,
 ) -> int:
     """Count rows that equal those of earlier tables; 0 if chance explains them.
 
     Each table is asked, and all together: a file may have a few rows of each. How often rows repeat
-    by nature is told by the rows of the fit, or else by the twins within each table.
+    by nature is told by the rows of the fit and of each table, never by the new ones: they may be
+    given twice. With a time, where a run `is_timed`, rows meet within a moment alone, and only a
+    table knows how many rows there are of it.
     """
     tables = [one for one in tables if len(one)]
     for kinds in {min(one.kinds, rows.kinds) for one in tables}:
         known = [one.first(kinds) for one in tables if min(one.kinds, rows.kinds) == kinds]
-        if learned is None:
-            twins = NaturalTwins.within([rows.first(kinds), *known])
-        else:
-            twins = NaturalTwins.across(learned, kinds)
+        fit = None if learned is None else learned.all.first(kinds)
         for one in (*known, RowHashes.together(known)):
-            found = int(rows.repeat(one).sum())
-            if not twins.explain(found, len(rows), len(one)):
+            if not _is_explained(rows, one, fit, is_timed=is_timed):
                 return count_again(rows, tables)
     return 0
+
+
+def _is_explained(
+    rows: RowHashes, table: RowHashes, fit: RowHashes | None, *, is_timed: bool
+) -> bool:
+    """Ask the rows of the fit; the table, too, if these do not know how often its rows repeat."""
+    if fit is not None:
+        twins = NaturalTwins.within(fit)
+        if twins.explain(rows.count_singles_of(table), len(rows), len(table)):
+            return True
+        repeated = int((table.counts() > 1).sum())
+        if not is_timed and twins.explain(repeated, len(table), len(table)):
+            return False
+    return are_by_chance(rows, table)
 
 
 def count_copies(
@@ -90,23 +90,33 @@ def count_copies(
 ) -> int:
     """Count rows that equal one before them in their table; 0 if chance explains them.
 
-    The rows of the fit tell how often rows repeat by nature, or else the numbers `of_fit` of twins
-    among so many rows. Where neither is known, only a table that has each row equally often, as if
-    it were given several times, is more than chance.
+    The rows of the fit tell how many values repeat by nature, each counted once however frequent
+    it became; or else the numbers `of_fit` of twins among so many rows. Where neither is known,
+    only a table with each row equally often, as if it were given several times, is more than
+    chance.
     """
+    counts = rows.counts()
+    if _is_given_several_times(counts):
+        return _copies(counts)
     if learned is not None:
-        fit = RowHashes.together([learned.hashes, learned.aside])
-        rows, of_fit = rows.first(fit.kinds), (_copies(fit), len(fit))
+        fit = learned.all
+        counts, of_fit = rows.first(fit.kinds).counts(), (_repeated(fit.counts()), len(fit))
     elif of_fit is not None:
-        rows = rows.first(1)  # as the numbers were found
+        counts = rows.first(1).counts()  # as the numbers were found
     else:
-        return _copies(rows) if _is_given_several_times(rows.counts()) else 0
-    found, twins = _copies(rows), NaturalTwins.seen(*of_fit, [of_fit[1]])
-    return 0 if twins.explain(found, len(rows), len(rows)) else found
+        return 0
+    known, size = of_fit
+    expected = max(1.0, (len(rows) / max(size, 1)) ** 2)
+    return 0 if is_likely(_repeated(counts), known, expected) else _copies(counts)
 
 
-def _copies(rows: RowHashes) -> int:
-    return len(rows) - len(rows.counts())
+def _repeated(counts: NDArray[np.intp]) -> int:
+    """Return the number of values that stand several times."""
+    return int((counts > 1).sum())
+
+
+def _copies(counts: NDArray[np.intp]) -> int:
+    return int(counts.sum()) - len(counts)
 
 
 def _is_given_several_times(counts: NDArray[np.intp]) -> bool:
@@ -116,13 +126,23 @@ def _is_given_several_times(counts: NDArray[np.intp]) -> bool:
 
 
 def tell_copies(rows: RowHashes, run: CertifiedRun) -> str | None:
-    """Return a sentence if more rows equal one before them in their table than chance explains."""
-    data = run.content["data"]
-    of_fit = (data[TWINS], data["rows"]) if TWINS in data else None
-    copies = count_copies(rows, learned_rows(run), of_fit) if len(rows) else 0
+    """Return a sentence if more rows equal one before them in their table than chance explains.
+
+    The fit does not know how many rows a moment may have.
+    """
+    copies = _count_in_file(rows, run) if len(rows) else 0
     if not copies:
         return None
     return (
         f"{copies} of the {len(rows)} rows of {run.data} equal a row before them, which chance "
-        "does not explain: a row that counts twice proves what is not so. Give each once."
+        "does not explain: they may be given twice. If they are, give each once, as a row that "
+        "counts twice proves what is not so; rows that are alike by nature stay."
     )
+
+
+def _count_in_file(rows: RowHashes, run: CertifiedRun) -> int:
+    if "time" in run.roles:
+        return count_copies(rows, None)
+    data = run.content["data"]
+    of_fit = (data[TWINS], data["rows"]) if TWINS in data else None
+    return count_copies(rows, learned_rows(run), of_fit)

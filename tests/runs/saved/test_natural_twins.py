@@ -94,6 +94,48 @@ def test_twins_of_the_fit_explain_those_of_new_rows(distinct: int) -> None:
         assert count_copies(drawn(seed, 300, distinct), None, of_fit) == 0
 
 
+def blanked(seed: int, share: float = 0.1, rows: int = 800) -> RowHashes:
+    """Rows of an outage: a share of them are all the same."""
+    is_blank = np.random.default_rng(seed).random(rows) < share
+    hashes = np.where(is_blank, np.uint64(MANY + 1), drawn(seed + 1, rows, MANY).exact)
+    return RowHashes(hashes, hashes, hashes, hashes)
+
+
+@KNOWN
+def test_a_lasting_outage_is_no_row_given_again(*, is_known: bool) -> None:
+    learned = fit(MANY) if is_known else None
+    look = blanked(0)
+    assert count_unexplained(blanked(10), [look], learned) == 0
+    assert count_copies(blanked(10), learned) == 0
+    again = joined(look.part(slice(100)), blanked(20, rows=400))
+    assert count_unexplained(again, [look], learned) >= 100
+
+
+@KNOWN
+def test_rows_rounded_since_the_fit_repeat_by_nature(*, is_known: bool) -> None:
+    learned = fit(MANY) if is_known else None
+    assert count_unexplained(drawn(2, 400, 2000), [drawn(1, 400, 2000)], learned) == 0
+
+
+@KNOWN
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_new_rows_given_twice_do_not_hide_those_of_a_look(times: int, *, is_known: bool) -> None:
+    learned = fit(MANY) if is_known else None
+    look = drawn(0, 500, MANY)
+    mixed = joined(look.part(slice(150)), drawn(1, 350, MANY))
+    assert count_unexplained(joined(*[mixed] * times), [look], learned) == 150
+
+
+def test_rows_of_one_moment_are_held_to_those_of_their_look() -> None:
+    """The moments of the fit had few rows each, of which few were equal."""
+    morning, evening = drawn(1, 300, 1000), drawn(2, 300, 1000)
+    learned = fit(20_000)
+    assert count_unexplained(evening, [morning], learned, is_timed=True) == 0
+    rare = drawn(1, 300, MANY)
+    given = joined(rare.part(slice(100)), drawn(2, 100, MANY))
+    assert count_unexplained(given, [rare], learned, is_timed=True) == 100
+
+
 def test_no_rows_are_explained() -> None:
     nothing = RowHashes(NONE, NONE)
     for learned in (fit(MANY), None):

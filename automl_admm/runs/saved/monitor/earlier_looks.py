@@ -24,7 +24,7 @@ class EarlierLook:
     """An earlier look: the model it was about, hashes of its rows, and evidence by limit.
 
     `order` is the hash of its rows in their order, and `largest` the weight that they were drawn
-    by; older versions wrote none. The model `learned` from so many of them, None if unknown.
+    by; older versions wrote none.
     """
 
     number: int
@@ -33,7 +33,6 @@ class EarlierLook:
     evidence: Mapping[str, Evidence]
     order: str | None
     largest: float | None
-    learned: int | None = None
 
     def drawn_by(self, largest: float, seed: int) -> EarlierLook:
         """Return the look as if its rows had been drawn by a weight, which is no smaller."""
@@ -59,7 +58,6 @@ def read_looks(folder: RunFolder) -> Iterator[EarlierLook]:
             orders = ("written_order_sha256", "placed_order_sha256", "order_sha256")
             order = next((content[name] for name in orders if name in content), None)
             largest = content.get(LARGEST_TOTAL)
-            learned = result.get("learned")
             yield EarlierLook(
                 number=int(result["look"]),
                 model=content["model_sha256"],
@@ -67,7 +65,6 @@ def read_looks(folder: RunFolder) -> Iterator[EarlierLook]:
                 evidence=evidence,
                 order=order,
                 largest=None if largest is None else float(largest),
-                learned=None if learned is None else int(learned),
             )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
             raise _unreadable(path, problem) from problem

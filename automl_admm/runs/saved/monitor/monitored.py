@@ -42,6 +42,17 @@ class Monitored:
     given_twice: str | None = None
 
     @property
+    def again(self) -> str | None:
+        """A sentence on rows equal to those of earlier looks."""
+        if not self.repeated:
+            return None
+        rows = "1 row equals" if self.repeated == 1 else f"{self.repeated} rows equal"
+        return (
+            f"{rows} rows of an earlier look. New rows may equal so many by chance; if some are "
+            "given again they count twice, and bounds are too narrow."
+        )
+
+    @property
     def broken(self) -> tuple[Watched, ...]:
         """The limits that new rows have broken."""
         return tuple(one for one in self.limits if one.state is State.BROKEN)

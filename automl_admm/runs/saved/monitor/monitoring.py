@@ -126,8 +126,8 @@ class _Watched:
         is_labelled = target is not None and target in frame.columns
         table = self.run.table(self.run.counted(frame)) if is_labelled else None
         hashes = RowHashes(NONE, NONE) if table is None else self.run.row_hashes(table)
-        refuse_again(self.run, hashes, self.same)
-        learned, doubt = (None, None) if table is None else check_new(self.run, table)
+        refuse_again(self.run, hashes, self.counted)
+        learned, doubt = (None, None) if table is None else check_new(self.run, table, hashes)
         seen = self._seen(table)
         lots, pooled = seen.by_limit, self._pooled(seen)
         # Those untold by this look have their share: it must not hang on what rows happen to tell.
@@ -147,7 +147,7 @@ class _Watched:
             limits=judged,
             shifts=shifts,
             shifted=tuple(alarms(shifts, risk_at(self.number, self.risk))),
-            repeated=count_again(hashes, before),
+            repeated=count_again(hashes, [look.hashes for look in self.counted]),
             learned=learned,
             doubt=doubt,
             is_labelled=is_labelled,

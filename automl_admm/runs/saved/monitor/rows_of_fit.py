@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from automl_admm.core.errors import DataError
+from automl_admm.data.row_hashes import RowHashes
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.monitor.earlier_looks import EarlierLook
@@ -21,7 +22,7 @@ from automl_admm.runs.saved.row_origin import (
 )
 
 
-def check_new(run: CertifiedRun, table: Table) -> tuple[int | None, str | None]:
+def check_new(run: CertifiedRun, table: Table, hashes: RowHashes) -> tuple[int | None, str | None]:
     """Raise if these are rows of the run; return how many the model learned from, and doubt.
 
     As far as chance explains them they may equal rows of the run, as rows of few values do.
@@ -34,16 +35,29 @@ def check_new(run: CertifiedRun, table: Table) -> tuple[int | None, str | None]:
             f"its {len(table.y)}: limits would seem to hold that are broken.",
             hint="Give rows that arrived after the fit.",
         )
-    _refuse_some(run, origin)
-    return learned, warn_of(origin)
+    _refuse_some(run, origin, hashes)
+    return learned, _doubt(origin)
 
 
-def _refuse_some(run: CertifiedRun, origin: Origin) -> None:
+def _doubt(origin: Origin) -> str | None:
+    told = warn_of(origin)
+    if origin.kind != OTHER or not origin.known:
+        return told
+    return (
+        f"{told} New rows may equal so many by chance; if they are of the same objects, unchanged "
+        "since the fit, limits seem to hold on them that are broken."
+    )
+
+
+def _refuse_some(run: CertifiedRun, origin: Origin, hashes: RowHashes) -> None:
     rows = learned_rows(run) if origin.kind == OTHER and origin.known else None
-    if rows is None or rows.explains(origin.known or 0, origin.given):
+    if rows is None or rows.explain(hashes):
         return
     told = f"{origin.known} of the {origin.given} rows of {run.data}"
-    hint = "Leave them out: give rows that arrived after the fit."
+    hint = (
+        "Leave them out: give rows that arrived after the fit. Those of the same objects, "
+        "unchanged since, are what the model learned from."
+    )
     if origin.are_alike:
         hint = (
             "Leave out rows of the run. The version that wrote it kept nothing to tell the others "
@@ -57,11 +71,12 @@ def _refuse_some(run: CertifiedRun, origin: Origin) -> None:
 
 
 def looks_of_fit(run: CertifiedRun, looks: Iterable[EarlierLook]) -> frozenset[int]:
-    """Return the numbers of looks at rows of the fit, which an older version let count."""
-    some = [look for look in looks if look.learned]
+    """Return the numbers of looks at rows of the fit, which an older version let count.
+
+    Their kept hashes tell it: older versions counted in other ways.
+    """
+    some = [look for look in looks if len(look.hashes)]
     rows = learned_rows(run) if some else None
     if rows is None:
         return frozenset()
-    return frozenset(
-        look.number for look in some if not rows.explains(look.learned or 0, len(look.hashes))
-    )
+    return frozenset(look.number for look in some if not rows.explain(look.hashes))

@@ -24,7 +24,8 @@ def refuse_again(run: CertifiedRun, hashes: RowHashes, looks: Sequence[EarlierLo
                 hint="Give only rows that arrived since: a row that counts twice proves what "
                 "is not so.",
             )
-    if found := count_unexplained(hashes, before, learned_rows(run) if before else None):
+    learned = learned_rows(run) if before else None
+    if found := count_unexplained(hashes, before, learned, is_timed="time" in run.roles):
         raise DataError(
             f"{found} of the {len(hashes)} rows of {run.data} equal rows of earlier looks, which "
             "chance does not explain.",

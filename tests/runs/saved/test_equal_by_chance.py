@@ -1,0 +1,69 @@
+"""Rows of a table are known among new ones, and values that became frequent are no such rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from automl_admm.data.row_hashes import NONE, RowHashes
+from automl_admm.runs.saved.equal_by_chance import are_by_chance
+from automl_admm.runs.saved.learned_rows import LearnedRows
+
+MANY = 10**12
+BLANK = 7
+
+
+def hashes(values: object) -> RowHashes:
+    found = np.asarray(values).astype(np.uint64)
+    return RowHashes(found, found, found, found)
+
+
+def measured(seed: int, rows: int, blank: float = 0.0, distinct: int = MANY) -> RowHashes:
+    """Make rows that hardly ever are equal, but for a share of blank ones."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, distinct, rows) + BLANK + 1
+    return hashes(np.where(rng.random(rows) < blank, BLANK, values))
+
+
+@pytest.mark.parametrize("before", [0.0, 0.0005, 0.002, 0.05])
+@pytest.mark.parametrize("now", [0.0, 0.015, 0.3, 1.0])
+def test_an_outage_is_a_shift_and_no_row_of_the_table(before: float, now: float) -> None:
+    table = measured(0, 3000, before)
+    assert are_by_chance(measured(1, 800, now), table)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+@pytest.mark.parametrize(("old", "new"), [(20, 0), (40, 440), (60, 440), (300, 200), (2250, 0)])
+def test_rows_of_the_table_are_known_also_in_an_outage(old: int, new: int, share: float) -> None:
+    table = measured(0, 2250, 0.002)
+    own = table.part(np.random.default_rng(2).permutation(2250)[:old])
+    assert not are_by_chance(RowHashes.together([own, measured(1, new, share)]), table)
+
+
+def test_objects_of_many_files_are_told_by_the_pairs_of_the_table() -> None:
+    """Of every object a file has a row or none, which a run with groups never sets aside alone."""
+
+    def week(seed: int) -> list[int]:
+        rng = np.random.default_rng(seed)
+        return [int(one) for one in np.flatnonzero(rng.random(600) < 0.4)]
+
+    for weeks in (2, 3, 8, 30):
+        table = hashes([one for seed in range(weeks) for one in week(seed)])
+        assert all(are_by_chance(hashes(week(100 + seed)), table) for seed in range(20))
+
+
+def test_each_learned_row_counts_for_one_row() -> None:
+    learned = LearnedRows.of(hashes([BLANK, BLANK, 1, 2]), [3])
+    assert learned.count(hashes([BLANK] * 9 + [1, 2, 3])) == 3
+
+
+@pytest.mark.parametrize("kinds", [1, 2, 3, 4])
+def test_hashes_of_looks_are_each_in_their_own_order(kinds: int) -> None:
+    rng = np.random.default_rng(0)
+    table = RowHashes(*rng.integers(1, MANY, (4, 1000)).astype(np.uint64))
+    some = table.part(slice(100))
+    look = RowHashes(*map(np.sort, some.every)).first(kinds)
+    assert (look.count_singles_of(table), table.count_singles_of(look)) == (100, 100)
+    assert RowHashes(NONE, NONE).count_singles_of(table) == 0
+    assert are_by_chance(RowHashes(NONE, NONE), table)
+    assert are_by_chance(some, RowHashes(NONE, NONE))
