@@ -364,7 +364,7 @@ def test_other_predictions_are_refused(
     pytest.importorskip("skl2onnx")
     fit(run, table(), "logistic_regression", "buys")
     wrong = [np.array(["no"] * 200), np.zeros((200, 2))]
-    monkeypatch.setattr("automl_admm.runs.saved.onnx_file._answers", lambda *_: wrong)
+    monkeypatch.setattr("automl_admm.runs.saved.onnx_file.answers_of", lambda *_: wrong)
     done = run("export", "RUN", "--onnx", "model.onnx")
     assert done.code == 2
     assert "the model predicts otherwise in ONNX" in done.err

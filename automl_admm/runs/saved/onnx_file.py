@@ -13,20 +13,32 @@ import numpy as np
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.runs.finish.model_file import rows_for_the_model
-from automl_admm.runs.saved.onnx_inputs import name_inputs
+from automl_admm.runs.saved.onnx_graph import graph_of
+from automl_admm.runs.saved.onnx_mean import mean_of
+from automl_admm.runs.saved.onnx_member import answering, member_of
 from automl_admm.runs.saved.onnx_new_texts import refusal_of_new, with_new_cells
-from automl_admm.runs.saved.onnx_one_hot import of_one_hot
-from automl_admm.runs.saved.onnx_outputs import add_outputs, inside
-from automl_admm.runs.saved.onnx_refusal import refusal_of, refusal_of_gaps
+from automl_admm.runs.saved.onnx_outputs import ROOM, add_outputs, inside, is_mean
+from automl_admm.runs.saved.onnx_refusal import (
+    of_member,
+    refusal_of,
+    refusal_of_difference,
+    refusal_of_gaps,
+)
+from automl_admm.runs.saved.onnx_rooms import rooms_of
+from automl_admm.runs.saved.onnx_session import (
+    JOINED,
+    answers_of,
+    ask,
+    feed_of,
+    feeds_of,
+    session_of,
+)
+from automl_admm.runs.saved.onnx_told import Told
 
 EXTRA = ("skl2onnx", "onnxruntime")
-# The versions of operators that common runtimes know.
-OPSET = {"": 18, "ai.onnx.ml": 3}
 MOST_ROWS = 5_000
 # A model in ONNX computes some steps in single precision.
 TOLERANCE = 1e-4
-# The name of all columns where the first step takes them together.
-JOINED = "columns"
 # By the numbers that ONNX has for types.
 NUMPY_TYPES = {1: "float32", 8: "text", 11: "float64"}
 
@@ -77,48 +89,40 @@ def convert(pipeline: Any, rows: Any, manifest: Mapping[str, Any]) -> OnnxModel:
     frame.columns = frame.columns.astype(str)
     given = frame if hasattr(rows, "columns") else np.asarray(rows)[places]
     with unheard_warnings(), warnings.catch_warnings(action="ignore"):
-        found = [_tried(pipeline, given, frame, number) for number in (np.float64, np.float32)]
+        with rows_for_the_model():
+            told = Told.of(pipeline, given)
+        found = [_tried(pipeline, given, frame, told, one) for one in _precisions(pipeline)]
         kept = min(filter(None, found), key=lambda one: one.difference, default=None)
         if kept is None:
-            raise _unwritable(pipeline, frame, manifest)
-    if not kept.difference <= TOLERANCE:
-        raise ConfigurationError(
-            "the model predicts otherwise in ONNX: "
-            + (
-                f"its values differ by up to {kept.difference:.2g}."
-                if np.isfinite(kept.difference)
-                else "some rows get another class."
-            ),
-            hint="Gaps in text columns and rounding to single precision are the usual causes.",
-        )
+            raise _unwritable(pipeline, given, frame, manifest)
+        if not kept.difference <= TOLERANCE:
+            raise refusal_of_difference(kept.difference, _worst_member(pipeline, given, frame))
     with unheard_warnings(), warnings.catch_warnings(action="ignore"), rows_for_the_model():
         _check_new_cells(pipeline, kept, frame, is_frame=hasattr(rows, "columns"))
     return kept
 
 
+def _precisions(pipeline: Any) -> tuple[Any, ...]:
+    """Return the precisions of inputs to try; members of a mean take their own inside of it."""
+    return (np.float64,) if is_mean(inside(pipeline)) else (np.float64, np.float32)
+
+
 def _check_new_cells(pipeline: Any, written: OnnxModel, frame: Any, *, is_frame: bool) -> None:
     """Raise if a session predicts otherwise for a new text or a gap."""
     number = np.float64 if "float64" in written.inputs.values() else np.float32
-    session = _session(written.content)
+    session = session_of(written.content)
     for name, cell, changed in with_new_cells(frame):
         given = changed if is_frame else changed.to_numpy()
-        # Rows that the model itself refuses have no prediction to compare.
-        if not _predicts(pipeline, given):
+        try:
+            told = Told.of(pipeline, given)
+        except Exception:  # noqa: BLE001, S112 - rows that the model itself refuses have no answer
             continue
         try:
-            answers = _ask(session, _feeds(changed, number))
+            answers = ask(session, feeds_of(changed, number))
         except Exception as problem:
             raise refusal_of_new(name, cell) from problem
-        if not _difference(pipeline, given, answers) <= TOLERANCE:
+        if not told.difference(answers) <= TOLERANCE:
             raise refusal_of_new(name, cell)
-
-
-def _predicts(pipeline: Any, rows: Any) -> bool:
-    try:
-        pipeline.predict(rows)
-    except Exception:  # noqa: BLE001 - components raise of all kinds
-        return False
-    return True
 
 
 def _refuse_fractions(pipeline: Any) -> None:
@@ -131,117 +135,106 @@ def _refuse_fractions(pipeline: Any) -> None:
         )
 
 
-def _tried(pipeline: Any, given: Any, frame: Any, number: Any) -> OnnxModel | None:
+def _tried(pipeline: Any, given: Any, frame: Any, told: Told, number: Any) -> OnnxModel | None:
     """Convert with inputs of a precision; None if the converter or the runtime cannot do that."""
-    feeds = _feeds(frame, number)
+    feeds = feeds_of(frame, number)
+    content, apart = b"", float("inf")
     try:
-        content = _as_onnx(pipeline, feeds)
-        answers = _answers(content, feeds)
+        bare = _as_onnx(pipeline, given, feeds)
+        values = told.apart(answers_of(_decided(bare, pipeline, ROOM), feeds))
+        for room in rooms_of(pipeline, bare.graph, values):
+            content = _decided(bare, pipeline, room)
+            apart = told.difference(answers_of(content, feeds))
+            if np.isfinite(apart):
+                break
     except Exception:  # noqa: BLE001 - the converter and the runtime raise of all kinds
         return None
-    with rows_for_the_model():
-        apart = _difference(pipeline, given, answers)
     return OnnxModel(content, tuple(feeds), _inputs(content), len(frame), apart)
 
 
-def _unwritable(pipeline: Any, frame: Any, manifest: Mapping[str, Any]) -> ConfigurationError:
-    """Return an error that names the first step with which a pipeline fails."""
+def _as_onnx(model: Any, given: Any, feeds: Mapping[str, Any]) -> Any:
+    inner = inside(model)
+    return mean_of(inner, given, feeds) if is_mean(inner) else graph_of(model, feeds)
+
+
+def _decided(bare: Any, model: Any, room: float) -> bytes:
+    """Return a model in ONNX with its probabilities and labels; the bare one stays as it is."""
+    found = type(bare)()
+    found.CopyFrom(bare)
+    add_outputs(found.graph, model, room)
+    return bytes(found.SerializeToString())
+
+
+def _unwritable(
+    pipeline: Any, given: Any, frame: Any, manifest: Mapping[str, Any]
+) -> ConfigurationError:
+    """Return an error that names the first step with which a pipeline fails, and its member."""
+    inner = inside(pipeline)
+    if is_mean(inner):
+        feeds = feeds_of(frame, np.float64)
+        for (name, _), member in zip(inner.estimators, inner.estimators_, strict=True):
+            try:
+                member_of(member, given, feeds)
+            except Exception:  # noqa: BLE001 - whatever it raises, this is the member
+                return of_member(name, _unwritable_step(answering(member)[0], frame, manifest))
+        return _refused_together("members")
+    return _unwritable_step(inner, frame, manifest)
+
+
+def _unwritable_step(pipeline: Any, frame: Any, manifest: Mapping[str, Any]) -> ConfigurationError:
     from sklearn.pipeline import Pipeline
 
-    pipeline = inside(pipeline)
-    if _is_ensemble(pipeline):
-        return ConfigurationError(
-            "the ensemble cannot be written as ONNX with these columns.",
-            hint="Fit with --no-ensemble, or use pipeline.py of the run.",
-        )
-    feeds = _feeds(frame, np.float32)
+    pipeline, feeds = inside(pipeline), feeds_of(frame, np.float32)
     steps = pipeline.steps if isinstance(pipeline, Pipeline) else [("", pipeline)]
     for count, (name, step) in enumerate(steps, start=1):
         model = Pipeline(steps[:count]) if name else pipeline
         try:
-            _answers(_as_onnx(model, feeds), feeds)
+            _answer_of(model, feeds)
         except Exception as problem:  # noqa: BLE001 - whatever it raises, this is the step
             if gaps := _gaps_in_the_way(model, frame):
                 return refusal_of_gaps(gaps)
             return refusal_of(name, step, problem, manifest)
+    return _refused_together("steps")
+
+
+def _refused_together(parts: str) -> ConfigurationError:
     return ConfigurationError(
-        "the model cannot be written as ONNX, though each of its steps can: the runtime refuses "
+        f"the model cannot be written as ONNX, though each of its {parts} can: the runtime refuses "
         "them together.",
         hint="Use pipeline.py of the run.",
     )
 
 
+def _answer_of(model: Any, feeds: Mapping[str, Any]) -> None:
+    """Raise what the converter and the runtime raise for a model that is no average."""
+    answers_of(_decided(_as_onnx(model, None, feeds), model, ROOM), feeds)
+
+
+def _worst_member(pipeline: Any, given: Any, frame: Any) -> str:
+    """Return the name of the member of an average that predicts otherwise; "" if none does."""
+    mean = inside(pipeline)
+    if not is_mean(mean):
+        return ""
+    feeds = feeds_of(frame, np.float64)
+    members = {
+        name: member_of(one, given, feeds).difference
+        for (name, _), one in zip(mean.estimators, mean.estimators_, strict=True)
+    }
+    worst = max(members, key=members.__getitem__)
+    return worst if members[worst] > TOLERANCE else ""
+
+
 def _gaps_in_the_way(model: Any, frame: Any) -> list[str]:
     """Return the columns of text with gaps if a model can be written without these gaps."""
-    feeds = _feeds(frame, np.float32)
+    feeds = feeds_of(frame, np.float32)
     texts = [name for name, values in feeds.items() if values.dtype == object]
     gaps = [name for name in texts if frame[name].isna().any() and frame[name].notna().any()]
-    filled = {name: _feed(frame[name].bfill().ffill(), np.float32) for name in gaps}
+    filled = {name: feed_of(frame[name].bfill().ffill(), np.float32) for name in gaps}
     try:
-        _answers(_as_onnx(model, feeds | filled), feeds | filled)
+        _answer_of(model, feeds | filled)
     except Exception:  # noqa: BLE001 - the converter and the runtime raise of all kinds
         return []
     return gaps
-
-
-def _feeds(frame: Any, number: Any) -> dict[str, Any]:
-    return {name: _feed(column, number) for name, column in frame.items()}
-
-
-def _feed(column: Any, number: Any) -> Any:
-    """Return a column as an input of ONNX: numbers, or texts with "" for missing ones."""
-    from pandas.api import types
-
-    if types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype):
-        return column.to_numpy(dtype=number).reshape(-1, 1)
-    cells = column.astype(object)
-    texts = cells.where(cells.notna(), "").map(str)
-    return texts.to_numpy(dtype=object).reshape(-1, 1)
-
-
-def _as_onnx(model: Any, feeds: Mapping[str, Any]) -> bytes:
-    from skl2onnx import convert_sklearn
-    from skl2onnx.common import data_types
-
-    kinds = {
-        "object": data_types.StringTensorType,
-        "float64": data_types.DoubleTensorType,
-        "float32": data_types.FloatTensorType,
-    }
-    types = {name: kinds[str(values.dtype)] for name, values in feeds.items()}
-    inputs = [(name, kind([None, 1])) for name, kind in types.items()]
-    if len(set(types.values())) == 1 and not _parts_columns(model):
-        inputs = [(JOINED, next(iter(types.values()))([None, len(types)]))]
-    options = {"zipmap": False} if hasattr(model, "classes_") else None
-    found = convert_sklearn(
-        inside(model), None, inputs, options=options, target_opset=OPSET, **of_one_hot()
-    )
-    for one in found.opset_import:
-        # The converter names the least that its own operators need, not those of `add_outputs`.
-        one.version = OPSET.get(one.domain, one.version)
-    name_inputs(found.graph, [name for name, _ in inputs])
-    add_outputs(found.graph, model)
-    return bytes(found.SerializeToString())
-
-
-def _parts_columns(model: Any) -> bool:
-    """Return True if the first step takes its columns one by one, by their names.
-
-    So does an ensemble if one of its pipelines does.
-    """
-    model = inside(model)
-    if _is_ensemble(model):
-        return any(_parts_columns(member) for member in model.estimators_)
-    first = model
-    while hasattr(first, "steps"):
-        first = first.steps[0][1]
-    return hasattr(first, "transformers")
-
-
-def _is_ensemble(model: Any) -> bool:
-    from sklearn.ensemble import VotingClassifier, VotingRegressor
-
-    return isinstance(model, VotingClassifier | VotingRegressor)
 
 
 def _inputs(content: bytes) -> Mapping[str, str]:
@@ -250,50 +243,3 @@ def _inputs(content: bytes) -> Mapping[str, str]:
 
     found = load_from_string(content).graph.input
     return {one.name: NUMPY_TYPES[one.type.tensor_type.elem_type] for one in found}
-
-
-def _answers(content: bytes, feeds: Mapping[str, Any]) -> list[Any]:
-    return _ask(_session(content), feeds)
-
-
-def _session(content: bytes) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    # Without a number its threads are bound to all cores, and it complains if one is not ours.
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-
-
-def _ask(session: Any, feeds: Mapping[str, Any]) -> list[Any]:
-    wanted = [one.name for one in session.get_inputs()]
-    values = list(feeds.values())
-    if wanted == [JOINED]:
-        values = [np.hstack(values)]
-    # By their order: the converter may have named one otherwise.
-    return list(session.run(None, dict(zip(wanted, values, strict=True))))
-
-
-def has_truth_values(model: Any) -> bool:
-    """Return True if the labels are truth values; the converter writes them as 0 and 1."""
-    return np.asarray(getattr(model, "classes_", ())).dtype == bool
-
-
-def _difference(pipeline: Any, rows: Any, answers: list[Any]) -> float:
-    """Return the largest difference of values; infinite if a label differs.
-
-    Numbers of a regression are compared in relation to their size.
-    """
-    told = np.asarray(pipeline.predict(rows))
-    found = np.asarray(answers[0]).reshape(told.shape)
-    if has_truth_values(pipeline):
-        told, found = told.astype(int), found.astype(int)
-    if not hasattr(pipeline, "classes_"):
-        scale = np.maximum(np.abs(told), float(np.std(told)) or 1.0)
-        return float(np.max(np.abs(found - told) / scale))
-    if [str(one) for one in found] != [str(one) for one in told]:
-        return float("inf")
-    if not hasattr(pipeline, "predict_proba"):
-        return 0.0
-    return float(np.max(np.abs(np.asarray(answers[1]) - pipeline.predict_proba(rows))))

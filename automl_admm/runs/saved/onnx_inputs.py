@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,32 @@ def name_inputs(graph: Any, names: Sequence[str]) -> None:
     for one in graph.input:
         one.name = renamed.get(one.name, one.name)
     _rename(graph, renamed)
+
+
+def name_apart(graph: Any, names: Sequence[str]) -> None:
+    """Give the inputs of a graph these names; one that is a result's, too, gets a number: "label1".
+
+    As the converter does it.
+    """
+    taken = {*_results(graph), *(one.name for one in graph.output)}
+    found: list[str] = []
+    for name in names:
+        others = taken | set(found) | set(names) - {name}
+        tried = (name if count == 0 else f"{name}{count}" for count in itertools.count())
+        found.append(next(one for one in tried if one not in others))
+    name_inputs(graph, found)
+
+
+def begin_names(graph: Any, word: str) -> None:
+    """Let all names inside of a graph begin with a word, so that it can be a part of another."""
+    names = {one.name for one in graph.input} | set(_results(graph))
+    renamed = {name: word + name for name in names if name}
+    for one in (*graph.input, *graph.output):
+        one.name = renamed.get(one.name, one.name)
+    for node in graph.node:
+        node.name = word + node.name if node.name else ""
+    _rename(graph, renamed)
+    _rename_results(graph, renamed)
 
 
 def _inner(node: Any) -> Iterator[Any]:
@@ -42,3 +69,15 @@ def _rename(graph: Any, renamed: Mapping[str, str]) -> None:
         node.input[:] = [renamed.get(name, name) for name in node.input]
         for inner in _inner(node):
             _rename(inner, renamed)
+
+
+def _rename_results(graph: Any, renamed: Mapping[str, str]) -> None:
+    """Rename what a graph computes or holds, and what the graphs inside of its nodes do."""
+    for one in graph.initializer:
+        one.name = renamed.get(one.name, one.name)
+    for node in graph.node:
+        node.output[:] = [renamed.get(name, name) for name in node.output]
+        for inner in _inner(node):
+            for one in (*inner.input, *inner.output):
+                one.name = renamed.get(one.name, one.name)
+            _rename_results(inner, renamed)

@@ -13,7 +13,7 @@ GAP = ""
 FLOAT, INT64 = 1, 7
 
 
-def of_one_hot() -> dict[str, Any]:
+def of_one_hot() -> dict[str, dict[Any, Any]]:
     """Return arguments for `convert_sklearn`: it writes one-hot encoders by this module.
 
     Its own converter lets every new text fail, writes a gap as the text "nan", and refuses

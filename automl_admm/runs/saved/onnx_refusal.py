@@ -57,6 +57,22 @@ def refusal_of_gaps(columns: Sequence[str]) -> ConfigurationError:
     )
 
 
+def refusal_of_difference(difference: float, member: str) -> ConfigurationError:
+    """Return an error on other predictions, most of all those of a `member` if it has a name."""
+    apart = f"its values differ by up to {difference:.2g}"
+    told = apart if difference < float("inf") else "some rows get another class"
+    most = f", most of all in '{member}' of the ensemble" if member else ""
+    return ConfigurationError(
+        f"the model predicts otherwise in ONNX: {told}{most}.",
+        hint="Gaps in text columns and rounding to single precision are the usual causes.",
+    )
+
+
+def of_member(name: str, problem: ConfigurationError) -> ConfigurationError:
+    """Return an error on a member of an ensemble."""
+    return ConfigurationError(f"in '{name}' of the ensemble: {problem.message}", hint=problem.hint)
+
+
 def _of_threshold(kind: str, manifest: Mapping[str, Any]) -> ConfigurationError:
     """Return an error on a threshold, with its cause: cost, limits, metric, or the default one."""
     metric, is_weighed = manifest["metric"], kind == "WeightedClassifier"

@@ -1,0 +1,64 @@
+"""A fitted pipeline as a graph of ONNX, as the converter writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from automl_admm.runs.saved.onnx_inputs import name_inputs
+from automl_admm.runs.saved.onnx_one_hot import of_one_hot
+from automl_admm.runs.saved.onnx_outputs import inside, is_mean
+from automl_admm.runs.saved.onnx_session import JOINED
+from automl_admm.runs.saved.onnx_trees import of_trees
+
+# The versions of operators that common runtimes know.
+OPSET = {"": 18, "ai.onnx.ml": 3}
+
+
+def graph_of(pipeline: Any, feeds: Mapping[str, Any], *, in_double: bool = False) -> Any:
+    """Return `inside(pipeline)` as a model of ONNX whose inputs have the types of `feeds`.
+
+    With `in_double` the trees in it add in double precision.
+    """
+    from skl2onnx import convert_sklearn
+    from skl2onnx.common import data_types
+
+    kinds = {
+        "object": data_types.StringTensorType,
+        "float64": data_types.DoubleTensorType,
+        "float32": data_types.FloatTensorType,
+    }
+    types = {name: kinds[str(values.dtype)] for name, values in feeds.items()}
+    inputs = [(name, kind([None, 1])) for name, kind in types.items()]
+    if takes_together(pipeline, feeds):
+        inputs = [(JOINED, next(iter(types.values()))([None, len(types)]))]
+    options = {"zipmap": False} if hasattr(pipeline, "classes_") else None
+    own = of_one_hot()
+    if in_double:
+        own = {name: more | own[name] for name, more in of_trees().items()}
+    found = convert_sklearn(
+        inside(pipeline), None, inputs, options=options, target_opset=OPSET, **own
+    )
+    for one in found.opset_import:
+        # The converter names the least that its own operators need, not those that are added.
+        one.version = OPSET.get(one.domain, one.version)
+    name_inputs(found.graph, [name for name, _ in inputs])
+    return found
+
+
+def takes_together(model: Any, feeds: Mapping[str, Any]) -> bool:
+    """Return True if a model in ONNX takes all columns as one input."""
+    return len({values.dtype for values in feeds.values()}) == 1 and not _parts_columns(model)
+
+
+def _parts_columns(model: Any) -> bool:
+    """Return True if the first step takes its columns one by one, by their names.
+
+    So does an average if one of its pipelines does.
+    """
+    first = inside(model)
+    if is_mean(first):
+        return any(map(_parts_columns, first.estimators_))
+    while hasattr(first, "steps"):
+        first = first.steps[0][1]
+    return hasattr(first, "transformers")

@@ -1,0 +1,77 @@
+"""A member of an average in ONNX, in the precision in which it is nearest to itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from automl_admm.pipelines.as_code import without_thresholds
+from automl_admm.pipelines.ensembles.all_classes import AllClasses
+from automl_admm.runs.saved.onnx_graph import graph_of
+from automl_admm.runs.saved.onnx_outputs import add_outputs
+from automl_admm.runs.saved.onnx_rooms import EQUAL
+from automl_admm.runs.saved.onnx_session import answers_of, in_precision
+from automl_admm.runs.saved.onnx_told import Told
+
+
+@dataclass(frozen=True)
+class Member:
+    """A pipeline in ONNX, the precision of its inputs, and how far its values are from its own.
+
+    `places` tells where its classes are among those of the average: 1 there, else 0. It is None
+    where these are the same.
+    """
+
+    written: Any
+    number: Any
+    difference: float
+    places: Any = None
+
+    @property
+    def values(self) -> str:
+        """The name of its probabilities, or of its predictions if it has none."""
+        return str(self.written.graph.output[-1].name)
+
+
+def member_of(pipeline: Any, given: Any, feeds: Mapping[str, Any]) -> Member:
+    """Convert a member of an average; raise what the converter or the runtime raise.
+
+    `given` are rows as the pipeline takes them, and `feeds` the same rows for a session.
+    """
+    inner, places = answering(pipeline)
+    told, found, problems = Told.of(inner, given), [], []
+    for number, in_double in ((np.float64, True), (np.float64, False), (np.float32, False)):
+        try:
+            written, apart = _converted(
+                inner, told, in_precision(feeds, number), in_double=in_double
+            )
+            found.append(Member(written, number, apart, places))
+            if apart <= EQUAL:
+                break
+        except Exception as problem:  # noqa: BLE001 - the converter and the runtime raise all kinds
+            problems.append(problem)
+    if not found:
+        raise problems[-1]
+    return min(found, key=lambda one: one.difference)
+
+
+def answering(pipeline: Any) -> tuple[Any, Any | None]:
+    """Return the model inside of a member that tells its probabilities, and their `places`."""
+    # Its own threshold moves no probability.
+    inner = without_thresholds(pipeline)
+    if not isinstance(inner, AllClasses) or len(inner.estimator_.classes_) < 2:
+        return inner, None
+    places = (inner.estimator_.classes_[:, None] == inner.classes_).astype(float)
+    return inner.estimator_, places
+
+
+def _converted(
+    pipeline: Any, told: Told, feeds: Mapping[str, Any], *, in_double: bool
+) -> tuple[Any, float]:
+    written = graph_of(pipeline, feeds, in_double=in_double)
+    add_outputs(written.graph, pipeline)
+    apart = told.apart(answers_of(written.SerializeToString(), feeds))
+    return written, apart if np.isfinite(apart) else float("inf")

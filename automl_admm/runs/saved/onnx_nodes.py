@@ -1,0 +1,77 @@
+"""Nodes that are added to a graph of ONNX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class Nodes:
+    """Adds nodes to a graph; the names of their results begin with a word."""
+
+    def __init__(self, graph: Any, word: str = "automl_admm") -> None:
+        self._graph = graph
+        self._word = word
+        self._count = 0
+
+    def add(self, kind: str, *inputs: str, **attributes: Any) -> str:
+        """Add an operator, and return the name of its output."""
+        from onnx import helper
+
+        name = self._name()
+        self._graph.node.append(helper.make_node(kind, list(inputs), [name], **attributes))
+        return name
+
+    def array(self, values: Any) -> str:
+        """Add a constant."""
+        from onnx import numpy_helper
+
+        name = self._name()
+        self._graph.initializer.append(numpy_helper.from_array(np.asarray(values), name))
+        return name
+
+    def number(self, value: float) -> str:
+        """Add a constant number of double precision."""
+        return self.array(np.array([value]))
+
+    def column_of(self, chances: str, place: int) -> str:
+        """Return the probability of the class at a place, in double precision, one column."""
+        column = self.add("Gather", chances, self.array(np.array([place], dtype=np.int64)), axis=1)
+        return self.as_double(column)
+
+    def as_double(self, name: str) -> str:
+        """Return a value in double precision."""
+        from onnx import TensorProto
+
+        return self.add("Cast", name, to=TensorProto.DOUBLE)
+
+    def highest(self, chances: str) -> str:
+        """Return the highest probability of a row, one column."""
+        axes = self.array(np.array([1], dtype=np.int64))
+        return self.add("ReduceMax", chances, axes, keepdims=1)
+
+    def name(self, value: str, name: str) -> None:
+        """Give a value one more name."""
+        from onnx import helper
+
+        self._graph.node.append(helper.make_node("Identity", [value], [name]))
+
+    def cast_like(self, name: str, output: Any) -> str:
+        """Return a value in the type of an output."""
+        return self.add("Cast", name, to=output.type.tensor_type.elem_type)
+
+    def give(self, place: int, name: str) -> None:
+        """Let an output of the graph be this value instead; labels are one a row."""
+        output = self._graph.output[place]
+        inner = self._name()
+        for node in self._graph.node:
+            node.output[:] = [inner if one == output.name else one for one in node.output]
+            node.input[:] = [inner if one == output.name else one for one in node.input]
+        if place == 0:
+            name = self.add("Squeeze", name, self.array(np.array([1], dtype=np.int64)))
+        self.name(name, output.name)
+
+    def _name(self) -> str:
+        self._count += 1
+        return f"{self._word}_{self._count}"

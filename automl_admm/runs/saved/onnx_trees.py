@@ -1,0 +1,246 @@
+"""Trees, forests and boosted trees in ONNX that add in double precision, in scikit-learn's order.
+
+The operator of ONNX adds the values of leaves in single precision. Here it tells the number of the
+leaf alone, for each tree; the values are taken from a table and added one tree after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.tree import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ExtraTreeClassifier,
+    ExtraTreeRegressor,
+)
+
+from automl_admm.runs.saved.onnx_nodes import Nodes
+from automl_admm.runs.saved.onnx_outputs import labels_of
+
+TREES = (*(DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor),)
+FORESTS = (
+    *(RandomForestClassifier, RandomForestRegressor),
+    *(ExtraTreesClassifier, ExtraTreesRegressor),
+)
+BOOSTED = (GradientBoostingClassifier, GradientBoostingRegressor)
+BINNED = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+# The names of results begin so.
+WORD = "in_double"
+# So many trees are taken from the table at once: memory grows with it, as time does with 1.
+AT_ONCE = 32
+# What turns the sums of boosted trees into answers, by the name of the loss.
+LINKS = {
+    "HalfBinomialLoss": "Sigmoid",
+    "HalfMultinomialLoss": "Softmax",
+    **dict.fromkeys(("HalfSquaredError", "AbsoluteError", "PinballLoss", "HuberLoss"), ""),
+}
+
+
+def of_trees() -> dict[str, dict[Any, Any]]:
+    """Return arguments for `convert_sklearn`: it writes trees by this module."""
+    kinds = (*TREES, *FORESTS, *BOOSTED, *BINNED)
+    return {
+        "custom_conversion_functions": dict.fromkeys(kinds, _write),
+        "custom_shape_calculators": dict.fromkeys(kinds, _tell_shape),
+    }
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The nodes of a tree, in arrays; `values` has a row for each node, whose leaves count.
+
+    Where `goes_left`, a missing number does.
+    """
+
+    left: Any
+    right: Any
+    feature: Any
+    threshold: Any
+    goes_left: Any
+    is_leaf: Any
+    values: Any
+
+    @classmethod
+    def of_any(cls, found: Any, values: Any) -> Tree:
+        """Read a tree of scikit-learn."""
+        return cls(
+            left=found.children_left,
+            right=found.children_right,
+            feature=found.feature,
+            threshold=found.threshold,
+            goes_left=found.missing_go_to_left,
+            is_leaf=found.children_left < 0,
+            values=values,
+        )
+
+    @classmethod
+    def of_binned(cls, nodes: Any, values: Any) -> Tree:
+        """Read a tree of histograms."""
+        if nodes["is_categorical"].any():
+            raise ValueError("a tree splits categories")
+        return cls(
+            left=nodes["left"],
+            right=nodes["right"],
+            feature=nodes["feature_idx"],
+            threshold=nodes["num_threshold"],
+            goes_left=nodes["missing_go_to_left"],
+            is_leaf=nodes["is_leaf"].astype(bool),
+            values=values,
+        )
+
+
+def _trees_of(model: Any) -> Iterator[Tree]:
+    """Yield the trees of a model in the order in which it adds their values."""
+    if isinstance(model, TREES):
+        yield Tree.of_any(model.tree_, model.tree_.value[:, 0, :])
+    elif isinstance(model, FORESTS):
+        for one in model.estimators_:
+            yield Tree.of_any(one.tree_, one.tree_.value[:, 0, :])
+    elif isinstance(model, BOOSTED):
+        for stage in model.estimators_:
+            for at, one in enumerate(stage):
+                values = model.learning_rate * one.tree_.value[:, 0, 0]
+                yield Tree.of_any(one.tree_, _in_column(values, at, len(stage)))
+    else:
+        for stage in model._predictors:  # noqa: SLF001 - it has no public name
+            for at, one in enumerate(stage):
+                values = _in_column(one.nodes["value"], at, len(stage))
+                yield Tree.of_binned(one.nodes, values)
+
+
+def _in_column(values: Any, at: int, width: int) -> Any:
+    found = np.zeros((len(values), width))
+    found[:, at] = values
+    return found
+
+
+def _start_of(model: Any) -> Any:
+    """Return what a model adds its trees to."""
+    if isinstance(model, BOOSTED):
+        if model.init_ != "zero" and not type(model.init_).__name__.startswith("Dummy"):
+            raise ValueError("boosted trees begin with another model")
+        return model._raw_predict_init(np.zeros((1, model.n_features_in_)))[0]  # noqa: SLF001
+    if isinstance(model, BINNED):
+        return np.ravel(model._baseline_prediction)  # noqa: SLF001 - it has no public name
+    return 0.0
+
+
+def _tell_shape(operator: Any) -> None:
+    from skl2onnx.common import data_types
+
+    model, rows = operator.raw_operator, operator.inputs[0].get_first_dimension()
+    width = 1
+    if is_classifier(model):
+        width = len(model.classes_)
+        is_text = labels_of(model.classes_).dtype == object
+        kind = data_types.StringTensorType if is_text else data_types.Int64TensorType
+        operator.outputs[0].type = kind([rows])
+    operator.outputs[-1].type = data_types.DoubleTensorType([rows, width])
+
+
+def _write(scope: Any, operator: Any, container: Any) -> None:
+    from onnx import GraphProto, TensorProto
+
+    model, [given] = operator.raw_operator, operator.inputs
+    graph = GraphProto()
+    nodes = Nodes(graph, scope.get_unique_variable_name(WORD))
+    rows = given.full_name
+    if not isinstance(model, BINNED):
+        # As scikit-learn does, before it compares with the threshold of a split.
+        rows = nodes.add("Cast", rows, to=TensorProto.FLOAT)
+    total = _sums(nodes, nodes.as_double(rows), list(_trees_of(model)), _start_of(model))
+    answers = _linked(nodes, total, model)
+    if is_classifier(model):
+        place = nodes.add("ArgMax", answers, axis=1, keepdims=0)
+        labels = nodes.add("Gather", nodes.array(labels_of(model.classes_)), place)
+        nodes.name(labels, operator.outputs[0].full_name)
+    nodes.name(answers, operator.outputs[-1].full_name)
+    container.nodes.extend(graph.node)
+    container.initializers.extend(graph.initializer)
+    # The versions are those that the whole graph has in the end.
+    container.node_domain_version_pair_sets.update({("", 18), ("ai.onnx.ml", 3)})
+
+
+def _linked(nodes: Nodes, total: str, model: Any) -> str:
+    """Return the answers of a model from the sums of its trees."""
+    if isinstance(model, FORESTS):
+        return nodes.add("Div", total, nodes.number(float(len(model.estimators_))))
+    if isinstance(model, TREES):
+        return total
+    link = LINKS[type(model._loss).__name__]  # noqa: SLF001 - it has no public name
+    if link == "Softmax":
+        return nodes.add("Softmax", total, axis=1)
+    if link != "Sigmoid":
+        return total
+    last = nodes.add("Sigmoid", total)
+    return nodes.add("Concat", nodes.add("Sub", nodes.number(1.0), last), last, axis=1)
+
+
+def _sums(nodes: Nodes, rows: str, trees: list[Tree], start: Any) -> str:
+    """Return `start` and the values of a row's leaves, added tree by tree."""
+    from onnx import TensorProto
+
+    tables = [tree.values[tree.is_leaf] for tree in trees]
+    tables[0] = start + tables[0]
+    firsts = np.cumsum([0, *map(len, tables)][:-1]).astype(np.int64)
+    table = nodes.array(np.concatenate(tables).astype(float))
+    leaves = nodes.add("TreeEnsembleRegressor", rows, domain="ai.onnx.ml", **_structure(trees))
+    leaves = nodes.add("Cast", leaves, to=TensorProto.INT64)
+    leaves = nodes.add("Add", leaves, nodes.array(firsts))
+    total = ""
+    axis, last = nodes.array(np.int64(1)), nodes.array(np.array([-1], dtype=np.int64))
+    for begin in range(0, len(trees), AT_ONCE):
+        few = np.arange(begin, min(begin + AT_ONCE, len(trees)), dtype=np.int64)
+        values = nodes.add("Gather", table, nodes.add("Gather", leaves, nodes.array(few), axis=1))
+        values = nodes.add("Concat", total, values, axis=1) if total else values
+        total = nodes.add("Gather", nodes.add("CumSum", values, axis), last, axis=1)
+    return nodes.add("Squeeze", total, nodes.array(np.array([1], dtype=np.int64)))
+
+
+def _structure(trees: list[Tree]) -> dict[str, Any]:
+    """Return attributes of an operator that tells the number of the leaf for each tree."""
+    from onnx import numpy_helper
+
+    def joined(parts: Any, kind: Any = np.int64) -> list[Any]:
+        return list(np.concatenate([np.asarray(part) for part in parts]).astype(kind).tolist())
+
+    def of_splits(name: str) -> list[Any]:
+        return [np.where(tree.is_leaf, 0, getattr(tree, name)) for tree in trees]
+
+    numbers = [np.arange(len(tree.is_leaf)) for tree in trees]
+    leaves = [np.flatnonzero(tree.is_leaf) for tree in trees]
+    thresholds = np.concatenate(of_splits("threshold")).astype(float)
+    of_nodes = [np.full(len(one), at) for at, one in enumerate(numbers)]
+    of_leaves = [np.full(len(one), at) for at, one in enumerate(leaves)]
+    modes = ["LEAF" if one else "BRANCH_LEQ" for tree in trees for one in tree.is_leaf]
+    weights = np.array(joined([np.arange(len(one)) for one in leaves]), dtype=float)
+    return {
+        "n_targets": len(trees),
+        "nodes_treeids": joined(of_nodes),
+        "nodes_nodeids": joined(numbers),
+        "nodes_modes": modes,
+        "nodes_featureids": joined(of_splits("feature")),
+        "nodes_values_as_tensor": numpy_helper.from_array(thresholds, "values"),
+        "nodes_truenodeids": joined(of_splits("left")),
+        "nodes_falsenodeids": joined(of_splits("right")),
+        "nodes_missing_value_tracks_true": joined(of_splits("goes_left")),
+        "target_treeids": joined(of_leaves),
+        "target_nodeids": joined(leaves),
+        "target_ids": joined(of_leaves),
+        "target_weights_as_tensor": numpy_helper.from_array(weights, "leaves"),
+    }
