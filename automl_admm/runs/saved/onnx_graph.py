@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from automl_admm.runs.saved.onnx_gaps import of_gaps
 from automl_admm.runs.saved.onnx_inputs import name_inputs
 from automl_admm.runs.saved.onnx_one_hot import of_one_hot
 from automl_admm.runs.saved.onnx_outputs import inside, is_mean
@@ -33,9 +34,10 @@ def graph_of(pipeline: Any, feeds: Mapping[str, Any], *, in_double: bool = False
     if takes_together(pipeline, feeds):
         inputs = [(JOINED, next(iter(types.values()))([None, len(types)]))]
     options = {"zipmap": False} if hasattr(pipeline, "classes_") else None
-    own = of_one_hot()
+    own = of_one_hot(in_double=in_double)
     if in_double:
-        own = {name: more | own[name] for name, more in of_trees().items()}
+        gaps, trees = of_gaps(), of_trees()
+        own = {name: own[name] | gaps[name] | trees[name] for name in own}
     found = convert_sklearn(
         inside(pipeline), None, inputs, options=options, target_opset=OPSET, **own
     )

@@ -10,18 +10,21 @@ from sklearn.preprocessing import OneHotEncoder
 
 GAP = ""
 # The numbers that ONNX has for types.
-FLOAT, INT64 = 1, 7
+FLOAT, INT64, DOUBLE = 1, 7, 11
 
 
-def of_one_hot() -> dict[str, dict[Any, Any]]:
+def of_one_hot(*, in_double: bool = False) -> dict[str, dict[Any, Any]]:
     """Return arguments for `convert_sklearn`: it writes one-hot encoders by this module.
+
+    With `in_double` their answers have double precision, as the converter joins columns of both
+    precisions in the single one.
 
     Its own converter lets every new text fail, writes a gap as the text "nan", and refuses
     rare levels in an input of several columns.
     """
     return {
         "custom_conversion_functions": {OneHotEncoder: _write},
-        "custom_shape_calculators": {OneHotEncoder: _tell_shape},
+        "custom_shape_calculators": {OneHotEncoder: _tell_double if in_double else _tell_shape},
     }
 
 
@@ -39,7 +42,16 @@ def _tell_shape(operator: Any) -> None:
     operator.outputs[0].type = FloatTensorType([rows, width])
 
 
+def _tell_double(operator: Any) -> None:
+    from skl2onnx.common.data_types import DoubleTensorType
+
+    _tell_shape(operator)
+    if _is_ours(operator):
+        operator.outputs[0].type = DoubleTensorType(operator.outputs[0].type.shape)
+
+
 def _write(scope: Any, operator: Any, container: Any) -> None:
+    from skl2onnx.common.data_types import DoubleTensorType
     from skl2onnx.operator_converters.one_hot_encoder import convert_sklearn_one_hot_encoder
 
     if not _is_ours(operator):
@@ -49,7 +61,10 @@ def _write(scope: Any, operator: Any, container: Any) -> None:
     encoder = operator.raw_operator
     columns = [one for put in operator.inputs for one in nodes.columns_of(put)]
     parts = [nodes.encoded(name, encoder, at) for at, name in enumerate(columns)]
-    nodes.add("Concat", *parts, to=operator.output_full_names[0], axis=1)
+    joined = nodes.add("Concat", *parts, axis=1)
+    is_double = isinstance(operator.outputs[0].type, DoubleTensorType)
+    kind = DOUBLE if is_double else FLOAT
+    nodes.add("Cast", joined, result=operator.output_full_names[0], to=kind)
 
 
 def _is_ours(operator: Any) -> bool:
@@ -124,9 +139,9 @@ class _Nodes:
         )
         return self.add("Reshape", cubes, self._constant(INT64, [-1, len(levels)]))
 
-    def add(self, kind: str, *inputs: str, to: str | None = None, **attributes: Any) -> str:
+    def add(self, kind: str, *inputs: str, result: str | None = None, **attributes: Any) -> str:
         """Add an operator, and return the name of its output."""
-        output: str = to or self._scope.get_unique_variable_name("one_hot")
+        output: str = result or self._scope.get_unique_variable_name("one_hot")
         name = self._scope.get_unique_operator_name(kind)
         self._container.add_node(kind, list(inputs), [output], name=name, **attributes)
         return output

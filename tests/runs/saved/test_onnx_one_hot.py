@@ -121,7 +121,7 @@ def test_another_answer_for_a_gap_is_found_at_export() -> None:
 def test_an_end_of_the_batch_at_a_new_text_is_found_at_export(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("automl_admm.runs.saved.onnx_graph.of_one_hot", dict)
+    monkeypatch.setattr("automl_admm.runs.saved.onnx_graph.of_one_hot", lambda **_: {})
     frame = table(with_gaps=False)
     with pytest.raises(ConfigurationError, match="for a text that training did not have in 'city'"):
         convert(fitted(frame, ["city"], 32, Ridge()), frame[["a", "city"]], {})

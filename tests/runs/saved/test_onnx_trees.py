@@ -18,6 +18,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -96,9 +97,10 @@ def test_gaps_go_where_the_tree_sends_them(model: Any) -> None:
     assert np.abs(found - told).max() < 1e-12
 
 
-def test_rows_are_scaled_before_they_are_rounded_as_trees_do() -> None:
+def test_rows_are_filled_and_scaled_before_they_are_rounded_as_trees_do() -> None:
     forest = RandomForestClassifier(30, random_state=0)
-    found, told = compared(make_pipeline(StandardScaler(), forest), 2, table(with_gaps=False))
+    model = make_pipeline(SimpleImputer(), StandardScaler(), forest)
+    found, told = compared(model, 2, table(with_gaps=True))
     assert (found == told).all()
 
 

@@ -1,0 +1,45 @@
+"""Filled gaps in ONNX in double precision, for which the runtime has no operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.impute import SimpleImputer
+
+from automl_admm.runs.saved.onnx_nodes import Nodes
+
+
+def of_gaps() -> dict[str, dict[Any, Any]]:
+    """Return arguments for `convert_sklearn`: it writes the filling of gaps by this module."""
+    return {
+        "custom_conversion_functions": {SimpleImputer: _write},
+        "custom_shape_calculators": {SimpleImputer: _tell_shape},
+    }
+
+
+def _tell_shape(operator: Any) -> None:
+    from skl2onnx.common.data_types import DoubleTensorType
+
+    rows = operator.inputs[0].get_first_dimension()
+    width = len(operator.raw_operator.statistics_)
+    operator.outputs[0].type = DoubleTensorType([rows, width])
+
+
+def _write(scope: Any, operator: Any, container: Any) -> None:
+    from onnx import GraphProto
+
+    imputer = operator.raw_operator
+    values = np.asarray(imputer.statistics_, dtype=float)
+    is_plain = imputer.indicator_ is None and np.isnan(imputer.missing_values)
+    if not is_plain or np.isnan(values).any():
+        raise ValueError("the gaps are not filled with one number for each column")
+    graph = GraphProto()
+    nodes = Nodes(graph, scope.get_unique_variable_name("filled"))
+    given = nodes.as_double(nodes.add("Concat", *operator.input_full_names, axis=1))
+    filled = nodes.add("Where", nodes.add("IsNaN", given), nodes.array(values[None]), given)
+    nodes.name(filled, operator.outputs[0].full_name)
+    container.nodes.extend(graph.node)
+    container.initializers.extend(graph.initializer)
+    # The version is that of the whole graph in the end.
+    container.node_domain_version_pair_sets.add(("", 18))
