@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from automl_admm.runs.saved.onnx_outputs import ROOM, decides_by_mean, inside, is_forest, is_mean
+from automl_admm.runs.saved.onnx_outputs import ROOM, inside, is_forest, is_mean
 from automl_admm.runs.saved.onnx_trees import WORD
 
 # Values in double precision are no further apart.
@@ -18,19 +18,16 @@ DOUBLE = ("ArrayFeatureExtractor", "Imputer", "LabelEncoder", "OneHotEncoder")
 def rooms_of(model: Any, graph: Any, difference: float) -> tuple[float, ...]:
     """Return the rooms to try for a model, whose probabilities differ so much; the widest first.
 
-    A forest has no narrower one: its rows may lie on a threshold, as shares of trees do.
+    Only a mean has narrower ones, unless all its members are forests: rows may lie on a threshold
+    there, as shares of trees do.
     """
-    if not hasattr(model, "classes_"):
-        return (ROOM,)
     mean = inside(model)
-    if is_mean(mean):
-        if difference <= EQUAL and _is_in_double(graph):
-            # Where nothing is rounded, even ties are decided as `predict` does, by its rounding.
-            return (EQUAL, 0.0) if difference > 0.0 else (0.0,)
-        has_spare = not all(map(is_forest, mean.estimators_))
-    else:
-        has_spare = (mean is not model or decides_by_mean(model)) and not is_forest(mean)
-    return (ROOM, *LESS_ROOM) if has_spare else (ROOM,)
+    if not hasattr(model, "classes_") or not is_mean(mean):
+        return (ROOM,)
+    if difference <= EQUAL and _is_in_double(graph):
+        # Where nothing is rounded, even ties are decided as `predict` does, by its rounding.
+        return (EQUAL, 0.0) if difference > 0.0 else (0.0,)
+    return (ROOM,) if all(map(is_forest, mean.estimators_)) else (ROOM, *LESS_ROOM)
 
 
 def _is_in_double(graph: Any) -> bool:
