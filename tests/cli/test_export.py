@@ -29,7 +29,7 @@ from automl_admm.core.errors import ConfigurationError
 from automl_admm.pipelines.calibrated import calibrated
 from automl_admm.pipelines.thresholds.fixed import fix_threshold
 from automl_admm.pipelines.thresholds.single import between
-from automl_admm.runs.saved.onnx_file import convert
+from automl_admm.runs.saved.onnx_export.file import convert
 
 Run = Callable[..., Any]
 FEW = ("--cv=2", "--max-evaluations", "1", "--executor", "inline", "-q")
@@ -171,7 +171,7 @@ def test_what_cannot_be_converted_is_named(
     done = run("export", "RUN", "--onnx", "model.onnx")
     if done.code:
         assert (done.code, done.err.count("\n")) == (2, 1)
-    monkeypatch.setattr("automl_admm.runs.saved.onnx_file._as_onnx", lambda *_: 1 / 0)
+    monkeypatch.setattr("automl_admm.runs.saved.onnx_export.file._as_onnx", lambda *_: 1 / 0)
     done = run("export", "RUN", "--onnx", "other.onnx")
     assert done.code == 2
     assert "'impute' cannot be written as ONNX: ZeroDivisionError" in done.err
@@ -364,7 +364,7 @@ def test_other_predictions_are_refused(
     pytest.importorskip("skl2onnx")
     fit(run, table(), "logistic_regression", "buys")
     wrong = [np.array(["no"] * 200), np.zeros((200, 2))]
-    monkeypatch.setattr("automl_admm.runs.saved.onnx_file.answers_of", lambda *_: wrong)
+    monkeypatch.setattr("automl_admm.runs.saved.onnx_export.file.answers_of", lambda *_: wrong)
     done = run("export", "RUN", "--onnx", "model.onnx")
     assert done.code == 2
     assert "the model predicts otherwise in ONNX" in done.err
@@ -375,7 +375,7 @@ def test_without_the_extra_it_says_what_to_install(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "skl2onnx", None)
-    monkeypatch.setattr("automl_admm.runs.saved.onnx_file.find_spec", lambda name: None)
+    monkeypatch.setattr("automl_admm.runs.saved.onnx_export.file.find_spec", lambda name: None)
     done = run("export", "RUN", "--onnx", "model.onnx")
     assert done.code == 2
     assert "needs skl2onnx and onnxruntime. pip install 'automl-admm[onnx]'" in done.err

@@ -14,8 +14,8 @@ from automl_admm.core.messages import say_count
 from automl_admm.runs.finish.model_file import load_model
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.runs.saved.exporting import export
-from automl_admm.runs.saved.onnx_file import check_onnx, convert
-from automl_admm.runs.saved.onnx_told import has_truth_values
+from automl_admm.runs.saved.onnx_export.file import check_onnx, convert
+from automl_admm.runs.saved.onnx_export.told import has_truth_values
 from automl_admm.runs.session.model_run import read_run_of_model
 from automl_admm.store.output_files import write_output
 from automl_admm.store.own_files import refuse_input, refuse_own_file

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.impute import SimpleImputer
 
-from automl_admm.runs.saved.onnx_nodes import Nodes
+from automl_admm.runs.saved.onnx_export.nodes import Nodes
 
 
 def of_gaps() -> dict[str, dict[Any, Any]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from automl_admm.runs.saved.onnx_gaps import of_gaps
-from automl_admm.runs.saved.onnx_inputs import name_inputs
-from automl_admm.runs.saved.onnx_one_hot import of_one_hot
-from automl_admm.runs.saved.onnx_outputs import inside, is_mean
-from automl_admm.runs.saved.onnx_session import JOINED
-from automl_admm.runs.saved.onnx_trees import of_trees
+from automl_admm.runs.saved.onnx_export.gaps import of_gaps
+from automl_admm.runs.saved.onnx_export.inputs import name_inputs
+from automl_admm.runs.saved.onnx_export.one_hot import of_one_hot
+from automl_admm.runs.saved.onnx_export.outputs import inside, is_mean
+from automl_admm.runs.saved.onnx_export.session import JOINED
+from automl_admm.runs.saved.onnx_export.trees import of_trees
 
 # The versions of operators that common runtimes know.
 OPSET = {"": 18, "ai.onnx.ml": 3}

@@ -13,19 +13,19 @@ import numpy as np
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.runs.finish.model_file import rows_for_the_model
-from automl_admm.runs.saved.onnx_graph import graph_of
-from automl_admm.runs.saved.onnx_mean import mean_of
-from automl_admm.runs.saved.onnx_member import answering, member_of
-from automl_admm.runs.saved.onnx_new_texts import refusal_of_new, with_new_cells
-from automl_admm.runs.saved.onnx_outputs import ROOM, add_outputs, inside, is_mean
-from automl_admm.runs.saved.onnx_refusal import (
+from automl_admm.runs.saved.onnx_export.graph import graph_of
+from automl_admm.runs.saved.onnx_export.mean import mean_of
+from automl_admm.runs.saved.onnx_export.member import answering, member_of
+from automl_admm.runs.saved.onnx_export.new_texts import refusal_of_new, with_new_cells
+from automl_admm.runs.saved.onnx_export.outputs import ROOM, add_outputs, inside, is_mean
+from automl_admm.runs.saved.onnx_export.refusal import (
     of_member,
     refusal_of,
     refusal_of_difference,
     refusal_of_gaps,
 )
-from automl_admm.runs.saved.onnx_rooms import rooms_of
-from automl_admm.runs.saved.onnx_session import (
+from automl_admm.runs.saved.onnx_export.rooms import rooms_of
+from automl_admm.runs.saved.onnx_export.session import (
     JOINED,
     answers_of,
     ask,
@@ -33,7 +33,7 @@ from automl_admm.runs.saved.onnx_session import (
     feeds_of,
     session_of,
 )
-from automl_admm.runs.saved.onnx_told import Told
+from automl_admm.runs.saved.onnx_export.told import Told
 
 EXTRA = ("skl2onnx", "onnxruntime")
 MOST_ROWS = 5_000

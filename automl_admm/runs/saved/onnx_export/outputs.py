@@ -8,7 +8,7 @@ import numpy as np
 
 from automl_admm.pipelines.as_code import without_thresholds
 from automl_admm.pipelines.calibrated import Numbers, without_calibration
-from automl_admm.runs.saved.onnx_nodes import Nodes
+from automl_admm.runs.saved.onnx_export.nodes import Nodes
 
 # Probabilities nearer to 0 or 1 have no logarithm of their odds in single precision.
 LEAST = 1e-7

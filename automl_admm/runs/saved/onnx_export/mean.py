@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.runs.saved.onnx_graph import takes_together
-from automl_admm.runs.saved.onnx_inputs import begin_names, name_apart
-from automl_admm.runs.saved.onnx_member import Member, member_of
-from automl_admm.runs.saved.onnx_nodes import Nodes
-from automl_admm.runs.saved.onnx_outputs import labels_of
-from automl_admm.runs.saved.onnx_session import JOINED
+from automl_admm.runs.saved.onnx_export.graph import takes_together
+from automl_admm.runs.saved.onnx_export.inputs import begin_names, name_apart
+from automl_admm.runs.saved.onnx_export.member import Member, member_of
+from automl_admm.runs.saved.onnx_export.nodes import Nodes
+from automl_admm.runs.saved.onnx_export.outputs import labels_of
+from automl_admm.runs.saved.onnx_export.session import JOINED
 
 # The names that the converter has for the outputs of a single pipeline.
 LABELS, CHANCES, QUANTITY = "label", "probabilities", "variable"

@@ -14,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.pipelines.column_routes import numbered, one_hot
-from automl_admm.runs.saved.onnx_file import OnnxModel, convert
+from automl_admm.runs.saved.onnx_export.file import OnnxModel, convert
 
 ROWS = 120
 CITIES = ["Ulm", "Ulm", "Ulm", "Bonn", "Bonn", "Bonn", "Kiel", "Kiel", "Jena", "Gera"]
@@ -121,7 +121,7 @@ def test_another_answer_for_a_gap_is_found_at_export() -> None:
 def test_an_end_of_the_batch_at_a_new_text_is_found_at_export(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("automl_admm.runs.saved.onnx_graph.of_one_hot", lambda **_: {})
+    monkeypatch.setattr("automl_admm.runs.saved.onnx_export.graph.of_one_hot", lambda **_: {})
     frame = table(with_gaps=False)
     with pytest.raises(ConfigurationError, match="for a text that training did not have in 'city'"):
         convert(fitted(frame, ["city"], 32, Ridge()), frame[["a", "city"]], {})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from automl_admm.runs.saved.onnx_outputs import ROOM, inside, is_forest, is_mean
-from automl_admm.runs.saved.onnx_trees import WORD
+from automl_admm.runs.saved.onnx_export.outputs import ROOM, inside, is_forest, is_mean
+from automl_admm.runs.saved.onnx_export.trees import WORD
 
 # Values in double precision are no further apart.
 EQUAL = 1e-9

@@ -29,8 +29,8 @@ from sklearn.tree import (
     ExtraTreeRegressor,
 )
 
-from automl_admm.runs.saved.onnx_nodes import Nodes
-from automl_admm.runs.saved.onnx_outputs import labels_of
+from automl_admm.runs.saved.onnx_export.nodes import Nodes
+from automl_admm.runs.saved.onnx_export.outputs import labels_of
 
 TREES = (*(DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor),)
 FORESTS = (

@@ -10,11 +10,11 @@ import numpy as np
 
 from automl_admm.pipelines.as_code import without_thresholds
 from automl_admm.pipelines.ensembles.all_classes import AllClasses
-from automl_admm.runs.saved.onnx_graph import graph_of
-from automl_admm.runs.saved.onnx_outputs import add_outputs
-from automl_admm.runs.saved.onnx_rooms import EQUAL
-from automl_admm.runs.saved.onnx_session import answers_of, in_precision
-from automl_admm.runs.saved.onnx_told import Told
+from automl_admm.runs.saved.onnx_export.graph import graph_of
+from automl_admm.runs.saved.onnx_export.outputs import add_outputs
+from automl_admm.runs.saved.onnx_export.rooms import EQUAL
+from automl_admm.runs.saved.onnx_export.session import answers_of, in_precision
+from automl_admm.runs.saved.onnx_export.told import Told
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from automl_admm.runs.saved.onnx_graph import graph_of
-from automl_admm.runs.saved.onnx_session import answers_of, feeds_of
+from automl_admm.runs.saved.onnx_export.graph import graph_of
+from automl_admm.runs.saved.onnx_export.session import answers_of, feeds_of
 
 FITTED = 300
 # These add in the order of scikit-learn, and nothing else is computed of the sum.

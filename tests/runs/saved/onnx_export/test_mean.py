@@ -30,7 +30,7 @@ from automl_admm.pipelines.column_routes import one_hot
 from automl_admm.pipelines.ensembles.all_classes import knowing_all
 from automl_admm.pipelines.ensembles.voting import vote
 from automl_admm.pipelines.thresholds.fixed import fix_threshold
-from automl_admm.runs.saved.onnx_file import OnnxModel, convert
+from automl_admm.runs.saved.onnx_export.file import OnnxModel, convert
 
 COLUMNS = list("abcd")
 LABELS = {
@@ -232,8 +232,8 @@ def test_a_member_that_predicts_otherwise_is_named(monkeypatch: pytest.MonkeyPat
     rows, _ = table()
     model = mean(["tree", "bayes"], [1, 1])
     wrong = [np.array(["no"] * 300), np.zeros((300, 2))]
-    monkeypatch.setattr("automl_admm.runs.saved.onnx_member.answers_of", lambda *_: wrong)
-    monkeypatch.setattr("automl_admm.runs.saved.onnx_file.answers_of", lambda *_: wrong)
+    monkeypatch.setattr("automl_admm.runs.saved.onnx_export.member.answers_of", lambda *_: wrong)
+    monkeypatch.setattr("automl_admm.runs.saved.onnx_export.file.answers_of", lambda *_: wrong)
     with pytest.raises(ConfigurationError) as caught:
         convert(model, rows[:300], {})
     told = "some rows get another class, most of all in '"
