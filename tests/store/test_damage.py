@@ -22,6 +22,8 @@ from automl_admm.store.files import StoreFiles, partial_name
 from automl_admm.store.rescue.checking import check
 from automl_admm.store.rescue.repair import Repaired, repair
 from automl_admm.store.sqlite.log import SqliteStore
+from automl_admm.store.sqlite.rows import COLUMNS, digest
+from automl_admm.store.sqlite.schema import SELECT
 
 Make = Callable[..., Path]
 Seen = Callable[[str], None]
@@ -407,3 +409,21 @@ def test_a_value_that_somebody_changed_is_found_out(closed: Make) -> None:
     path.with_suffix(".bak").unlink()
     result = repaired(path)
     assert (result.saved, result.lost) == (2, 1)
+
+
+@pytest.mark.faults
+def test_an_evaluation_that_nobody_can_read_costs_no_other(closed: Make) -> None:
+    """An earlier version wrote a time below 0, as an executor told it, with the right hash."""
+    path = closed(3)
+    with closing(sqlite3.connect(path)) as database, database:
+        (row,) = database.execute(f"{SELECT} WHERE number = 2")
+        wrong = dict(zip(COLUMNS, row, strict=False)) | {"seconds": -7.0}
+        change = "UPDATE evaluations SET seconds = -7.0, sha256 = ? WHERE number = 2"
+        database.execute(change, (digest(list(wrong.values())),))
+    path.with_suffix(".bak").write_bytes(path.read_bytes())
+    with pytest.raises(StoreError, match="evaluation 2 holds what no evaluation can"):
+        read(path)
+    assert "1 evaluation with what no evaluation can hold, number 2" in check(path).problems[0]
+    result = repaired(path)
+    assert (result.saved, result.lost) == (2, 1)
+    assert [one.number for one in read(path)] == [1, 3]

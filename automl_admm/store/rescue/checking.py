@@ -6,7 +6,7 @@ A check changes nothing, and one problem does not stop the search for others.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from automl_admm.store.sqlite.connection import READING_ERRORS, connect_reading,
 from automl_admm.store.sqlite.lock import Holder, read_holder
 from automl_admm.store.sqlite.log import SqliteStore
 from automl_admm.store.sqlite.opening import Expected, compare, expect, refuse_absent
-from automl_admm.store.sqlite.rows import is_intact
+from automl_admm.store.sqlite.rows import is_intact, is_readable
 from automl_admm.store.sqlite.schema import FIRST_VERSION, SELECT, Facts, count_rows, inspect
 
 MOST_NAMED = 5
@@ -80,19 +80,29 @@ def _problems_inside(files: StoreFiles, expected: Expected) -> Iterator[str]:
         for (verdict,) in database.execute("PRAGMA integrity_check(10)"):
             if verdict != "ok":
                 yield f"'{files.store}': {verdict}"
-        yield from _altered_rows(database, files.store, facts)
+        yield from _faulty_rows(database, files.store, facts)
 
 
-def _altered_rows(database: sqlite3.Connection, path: Path, facts: Facts) -> Iterator[str]:
+def _faulty_rows(database: sqlite3.Connection, path: Path, facts: Facts) -> Iterator[str]:
     if facts.version == FIRST_VERSION:
         return
-    rows = database.execute(SELECT)
-    altered = [values[0] for *values, sha256 in rows if not is_intact(values, sha256)]
+    altered, unreadable = list[int](), list[int]()
+    for *values, sha256 in database.execute(SELECT):
+        if not is_intact(values, sha256):
+            altered.append(values[0])
+        elif not is_readable(values):
+            unreadable.append(values[0])
     if altered:
-        named = ", ".join(map(str, altered[:MOST_NAMED]))
-        more = ", …" if len(altered) > MOST_NAMED else ""
-        count = say_count(len(altered), "evaluation")
-        yield f"'{path}': {count} not as written, number {named}{more}"
+        yield f"'{path}': {_named(altered, 'not as written')}"
+    if unreadable:
+        yield f"'{path}': {_named(unreadable, 'with what no evaluation can hold')}"
+
+
+def _named(numbers: Sequence[int], fault: str) -> str:
+    """Return the count of evaluations with a fault, and the numbers of the first ones."""
+    shown = ", ".join(map(str, numbers[:MOST_NAMED]))
+    more = ", …" if len(numbers) > MOST_NAMED else ""
+    return f"{say_count(len(numbers), 'evaluation')} {fault}, number {shown}{more}"
 
 
 def _problems_of_backup(files: StoreFiles) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Salvage of intact rows from damaged files.
 
 Every row carries the hash of its values, so a way of reading need not be safe: only rows with a
-matching hash are believed. All of it works on copies.
+matching hash are believed, if they hold an evaluation. All of it works on copies.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from automl_admm.store.files import beside
 from automl_admm.store.sqlite.connection import READING_ERRORS
-from automl_admm.store.sqlite.rows import COLUMNS, UNFINISHED, is_intact
+from automl_admm.store.sqlite.rows import COLUMNS, UNFINISHED, is_intact, is_readable
 from automl_admm.store.sqlite.schema import BEGUN, SELECT, Names, names_in
 
 KEY, STATUS = COLUMNS.index("key"), COLUMNS.index("status")
@@ -94,7 +94,7 @@ def names_of(path: Path) -> Names | None:
 
 
 def rows_of(path: Path, highest: int) -> Iterator[Row]:
-    """Yield rows with a matching hash, and the hash; rows may repeat.
+    """Yield evaluations with a matching hash, and the hash; rows may repeat.
 
     After a broken scan comes one from the other end, and then a query for every number.
     """
@@ -121,7 +121,7 @@ def _believed(
     """Return the intact rows, and True if the scan came to its end."""
     try:
         for *values, sha256 in database.execute(statement, arguments):
-            if is_intact(values, sha256):
+            if is_intact(values, sha256) and is_readable(values):
                 yield (*values, sha256)
     except READING_ERRORS:
         return False

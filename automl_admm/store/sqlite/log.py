@@ -47,6 +47,7 @@ from automl_admm.store.sqlite.rows import (
     digest,
     from_rows,
     is_intact,
+    is_readable,
     storable,
     to_row,
 )
@@ -163,6 +164,9 @@ class SqliteStore:
         values = (evaluation.key, evaluation.number, *sorted(UNFINISHED))
         replaced = self._database.execute(cut_short, values).rowcount
         row = to_row(evaluation)
+        if not is_readable(row):  # else nobody could open the store again
+            said = f"evaluation {evaluation.number} holds what no evaluation can"
+            raise StoreError(f"the store '{self._files.store}' cannot keep it: {said}.")
         added = self._database.execute(INSERT, (*row, digest(row))).rowcount
         return added - replaced
 

@@ -82,6 +82,15 @@ def from_rows(rows: Iterable[Sequence[Any]]) -> list[Evaluation]:
     return evaluations
 
 
+def is_readable(row: Sequence[Any]) -> bool:
+    """Return True if the values of a row are those of an evaluation."""
+    try:
+        from_rows([row])
+    except RowError:
+        return False
+    return True
+
+
 def _evaluation(row: Sequence[Any], selection: Selection) -> Evaluation:
     number, key, text, _, theta, status, loss, constraints, *others = row
     seconds, fidelity, message, details = others

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -84,6 +85,15 @@ def test_any_evaluation_survives_the_way_through_the_file(
         ((*values, sha256),) = database.execute(SELECT)
     assert digest(values) == sha256
     assert from_rows([values]) == [given_one]
+
+
+@pytest.mark.parametrize("wrong", [{"seconds": -7.0}, {"seconds": math.nan}, {"number": -1}])
+def test_what_could_not_be_read_again_is_not_written(wrong: dict[str, Any], tmp_path: Path) -> None:
+    with closing(SqliteStore(tmp_path / "s.sqlite", create=True)) as store:
+        store.append(DONE)
+        with pytest.raises(StoreError, match=r"cannot keep it: evaluation -?[0-9]+ holds what no"):
+            store.append(replace(FAILED, **wrong))
+    assert SqliteStore(tmp_path / "s.sqlite").read() == [DONE]
 
 
 def test_halves_of_characters_in_what_a_component_says_are_no_error(tmp_path: Path) -> None:
