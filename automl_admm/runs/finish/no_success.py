@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from automl_admm.core.errors import FREE_ROOM, NO_ROOM, DiskFullError, NoSuccessError, Remedy
@@ -19,8 +20,9 @@ CURES = {
     StopReason.BUDGET: LONGER,
     StopReason.EXHAUSTED: Remedy("Choose another {strategy}, or correct this one."),
 }
-# Python's words for a fitted object that cannot be written, in errors of several kinds.
-UNPICKLED = "pickle"
+# Python's words for a fitted object that cannot be written, in errors of several kinds; the ending
+# of a file is none.
+UNPICKLED = re.compile(r"(?<!\.)pickle")
 PICKLE = Remedy(
     "More time would not help: a component must be picklable once it is fitted, so keep no lock, "
     "open file or lambda in it, or leave them out in its __getstate__."
@@ -28,14 +30,13 @@ PICKLE = Remedy(
 FILL = Remedy("Begin the pipelines of the grammar with impute, which fills missing values.")
 # Words of scikit-learn's message where a step meets missing values that it does not accept.
 GAPS_REFUSED = "Input X contains NaN"
-OUT_OF_TIME = (Status.TIMEOUT, Status.CANCELLED)
 
 
 def cure_fit(reason: str, *, needs_time: bool) -> Remedy:
     """Return the remedy for final fits that all failed, by the reason of the last one."""
     if needs_time:
         return LONGER
-    return PICKLE if UNPICKLED in reason else CORRECT
+    return PICKLE if UNPICKLED.search(reason) else CORRECT
 
 
 def no_fit(reason: str, *, needs_time: bool) -> DiskFullError | NoSuccessError:
@@ -43,7 +44,7 @@ def no_fit(reason: str, *, needs_time: bool) -> DiskFullError | NoSuccessError:
 
     A full disk has no room for a makeshift model, either: nothing else is tried.
     """
-    told = f"the best pipeline could not be fitted on all rows: {reason}."
+    told = f"the best pipeline could not be fitted on all rows: {reason.rstrip('.')}."
     if is_about_room(reason):
         return DiskFullError(told, hint=FREE_ROOM)
     return NoSuccessError(told, hint=cure_fit(reason, needs_time=needs_time))
@@ -100,7 +101,9 @@ def cure(result: RunResult, config: RunConfig) -> Remedy | None:
         return FILL
     statuses = {e.status for e in result.evaluations}
     more = "Give a longer {time_budget} or {eval_time_limit}"
-    is_short = not statuses.isdisjoint(OUT_OF_TIME)
+    # A run that was cancelled, or ended by a plugin, was not short of time.
+    is_late = result.stop.reason is StopReason.BUDGET and Status.CANCELLED in statuses
+    is_short = is_late or Status.TIMEOUT in statuses
     # A debugger helps with what crashes or raises; an invalid value is told by its message.
     if config.executor == INLINE or statuses == {Status.INVALID}:
         return Remedy(f"{more}.") if is_short else CORRECT

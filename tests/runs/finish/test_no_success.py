@@ -53,6 +53,19 @@ def test_more_time_helps_what_was_cut_short(status: Status) -> None:
     )
 
 
+@pytest.mark.parametrize("reason", [StopReason.CANCEL, StopReason.PLUGIN])
+def test_more_time_is_no_cure_for_a_run_that_was_cancelled(reason: StopReason) -> None:
+    message = said(ended(reason, Status.ERROR, Status.CANCELLED))
+    assert message.endswith(" Look at one with executor='inline'.")
+    assert "longer" not in message
+
+
+def test_a_lost_file_is_told_in_one_sentence_and_is_no_matter_of_pickling() -> None:
+    reason = "error '/gone/model.pickle' of the final fit cannot be read: No such file."
+    message = str(no_fit(reason, needs_time=False))
+    assert message.endswith("No such file. Correct what is named here; more time would not help.")
+
+
 def test_a_final_fit_is_given_more_time_only_where_that_helps() -> None:
     assert cure_fit("timeout killed after 1 s", needs_time=True) == LONGER
     locked = cure_fit("error TypeError: cannot pickle '_thread.lock' object", needs_time=False)
