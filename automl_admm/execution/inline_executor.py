@@ -36,6 +36,7 @@ class InlineExecutor:
         self._work = work
         self._folders = TaskFolders(setting.scratch)
         self._waiting: list[Task] = []
+        self._broken_off: list[Task] = []
         self._killed: list[Finished] = []
         prepare = getattr(work, "prepare", None)
         if prepare is not None:
@@ -50,15 +51,20 @@ class InlineExecutor:
         del timeout
         finished, self._killed = self._killed, []
         while self._waiting:
-            finished.append(self._run(self._waiting.pop(0)))
+            task = self._waiting.pop(0)
+            try:
+                finished.append(self._run(task))
+            except BaseException:  # an interrupt: the run kills what it began
+                self._broken_off.append(task)
+                raise
         return finished
 
     def kill(self, number: int) -> None:
-        """Drop a task not yet run."""
-        dropped = [task for task in self._waiting if task.number == number]
-        for task in dropped:
-            self._waiting.remove(task)
-            self._killed.append(Finished(number, Status.CANCELLED, message="killed on request"))
+        """Drop a task that was not yet run, or was broken off by an interrupt."""
+        for tasks in (self._waiting, self._broken_off):
+            dropped = [task for task in tasks if task.number == number]
+            tasks[:] = [task for task in tasks if task.number != number]
+            self._killed += [_cancelled(task) for task in dropped]
 
     def close(self) -> None:
         """Drop waiting tasks, and remove the scratch folder if it is ours."""
@@ -72,6 +78,10 @@ class InlineExecutor:
         seconds = time.monotonic() - begun
         finished = Finished(task.number, report.status, report.result, report.message, seconds)
         return self._folders.hand_out(finished, folder, keep=task.keep)
+
+
+def _cancelled(task: Task) -> Finished:
+    return Finished(task.number, Status.CANCELLED, message="killed on request")
 
 
 def _perform(work: Any, task: Task, folder: Path) -> TaskReport:

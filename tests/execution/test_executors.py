@@ -185,6 +185,21 @@ def test_a_killed_task_is_cancelled(executor):
     assert finish(executor, "echo", 2).status is Status.SUCCESS
 
 
+def test_what_an_interrupt_breaks_off_here_ends_as_cancelled():
+    class Work:
+        def stop(self, folder):
+            raise KeyboardInterrupt
+
+    executor = build("inline", Work())
+    executor.submit(Task(1, "stop", {}))
+    with pytest.raises(KeyboardInterrupt):
+        executor.wait(0.0)
+    assert list(executor.wait(0.0)) == []
+    executor.kill(1)
+    assert [one.status for one in executor.wait(0.0)] == [Status.CANCELLED]
+    executor.close()
+
+
 def test_closing_twice_is_no_mistake():
     for name in NAMES:
         executor = build(name, faulty.Faulty())
