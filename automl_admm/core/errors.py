@@ -217,6 +217,8 @@ class VersionWarning(UserWarning):
 class EvaluatorLostError(AutomlAdmmError):
     """The evaluating process dies at every start; earlier results are kept."""
 
+    exit_code = NoSuccessError.exit_code  # it is raised where there is no result
+
 
 class InvalidOutcome(Exception):  # noqa: N818 - an outcome, not a mistake of the program
     """Raised by a work that ran to its end without a usable result: the status is `invalid`.

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from automl_admm.core.errors import ConfigurationError, PluginError
+from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, PluginError
 from automl_admm.plugins.factories import expect, make
 
 
@@ -21,6 +21,14 @@ def raising(problem: BaseException) -> Any:
         raise problem
 
     return factory
+
+
+def test_an_error_of_no_kind_is_one_of_the_plugin_and_keeps_its_advice() -> None:
+    gone = AutomlAdmmError("the cluster has no worker.", hint="Start one.")
+    with pytest.raises(PluginError) as told:
+        make("executor 'mine'", raising(gone))
+    said = "executor 'mine' cannot be made: the cluster has no worker. Start one."
+    assert (str(told.value), told.value.exit_code) == (said, 2)
 
 
 def test_what_is_made_is_passed_on() -> None:
