@@ -10,7 +10,15 @@ from functools import partial
 from itertools import count
 from typing import Any, TypeVar
 
-from automl_admm.core.errors import PluginError, is_full_disk, is_own_error
+from automl_admm.core.errors import (
+    FREE_ROOM,
+    AutomlAdmmError,
+    DiskFullError,
+    EvaluatorLostError,
+    PluginError,
+    is_full_disk,
+    is_own_error,
+)
 from automl_admm.core.messages import say_error, say_value
 from automl_admm.core.protocols import Executor, Finished, Task
 from automl_admm.runs.driving.interrupts import Deferral
@@ -43,7 +51,7 @@ class Dispatcher:
 
     No number is given twice in a run. So the late end of an abandoned task is never taken for the
     end of another. After a call without an end the executor is left behind, unless it works
-    in this very process.
+    in this very process. One that `has_failed` is to be asked for nothing more.
     """
 
     def __init__(
@@ -53,6 +61,7 @@ class Dispatcher:
         interrupts: Deferral | None = None,
     ) -> None:
         self._executor, self.title = executor, title
+        self.has_failed = False
         self._numbers = count(1)
         self._caller = PatientCaller(title, interrupts or Deferral(enabled=False))
 
@@ -131,13 +140,27 @@ class Dispatcher:
 
     @contextmanager
     def _naming_it(self) -> Iterator[None]:
-        """Tell errors of the executor by its title, but for ours and a full disk."""
+        """Tell errors of the executor by its title, and note that it has failed."""
         try:
             yield
-        except (ConnectionError, TimeoutError) as problem:
-            # Of the system, too, and the usual end of an executor on other machines.
-            raise PluginError(f"{self.title} failed: {say_error(problem)}.") from problem
         except BaseException as problem:
-            if is_full_disk(problem) or not is_own_error(problem) or self._is_of_system(problem):
+            # The driver may go on without an evaluator, and after an interrupt.
+            self.has_failed |= not isinstance(problem, KeyboardInterrupt | EvaluatorLostError)
+            named = self._named(problem)
+            if named is None:
                 raise
-            raise PluginError(f"{self.title} failed: {say_error(problem)}.") from problem
+            raise named from problem
+
+    def _named(self, problem: BaseException) -> AutomlAdmmError | None:
+        """Return an error by the executor's title; None for one that passes as it is."""
+        said = f"{self.title} failed: {say_error(problem)}."
+        if is_full_disk(problem):
+            return DiskFullError(f"no room left on the disk: {said}", hint=FREE_ROOM)
+        if type(problem) is AutomlAdmmError:  # by its contract: no worker can come
+            told = f"{self.title} failed: {problem.message.rstrip('.')}."
+            return PluginError(told, hint=problem.hint)
+        # Of the system, too, and the usual end of an executor on other machines.
+        is_gone = isinstance(problem, ConnectionError | TimeoutError)
+        if is_gone or (is_own_error(problem) and not self._is_of_system(problem)):
+            return PluginError(said)
+        return None

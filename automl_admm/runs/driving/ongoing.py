@@ -112,8 +112,21 @@ class Ongoing:
             self._desk.dispatch.submit(replace(running.task, seconds=seconds))
 
     def drain(self) -> None:
-        """Take in ended evaluations and kill the rest; if that fails they are lost."""
+        """Take in ended evaluations and kill the rest; if that fails they are lost.
+
+        An executor that has failed is not asked again: it may hang once more.
+        """
         self._is_ending = True
+        dispatch = self._desk.dispatch
+        if dispatch.has_failed:
+            told = f"{dispatch.title} failed while it ran"
+        else:
+            self._take_last_ends()
+            told = f"{dispatch.title} told no end of it, not even when it was to be killed"
+        for number in list(self._running):
+            self._enter(Finished(number, Status.LOST, message=told))
+
+    def _take_last_ends(self) -> None:
         dispatch = self._desk.dispatch
         self.take_in(dispatch.wait(0.0) if self._running else ())
         for number in self._again:
@@ -123,9 +136,6 @@ class Ongoing:
         until = self._desk.budget.clock() + LAST_WORDS
         while self._running and self._desk.budget.clock() < until:
             self.take_in(dispatch.wait(LAST_WORDS))
-        told = f"{dispatch.title} told no end of it, not even when it was to be killed"
-        for number in list(self._running):
-            self._enter(Finished(number, Status.LOST, message=told))
 
     def _enter(self, finished: Finished) -> list[Evaluation]:
         running = self._running.get(finished.number)

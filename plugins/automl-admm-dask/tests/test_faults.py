@@ -19,6 +19,7 @@ from automl_admm.plugin_api import (
     ConfigurationError,
     ExecutorSetting,
     Parameter,
+    PluginError,
     SearchSpace,
     Status,
     Task,
@@ -200,7 +201,9 @@ def test_without_its_scheduler_a_run_ends_with_one_line(cluster, tmp_path, until
 
     thread = threading.Thread(target=kill)
     thread.start()
-    with pytest.raises(AutomlAdmmError, match=r"^the Dask scheduler at tcp\S+ is gone\.$") as error:
+    with pytest.raises(
+        PluginError, match=r" failed: the Dask scheduler at tcp\S+ is gone\.$"
+    ) as error:
         search(cluster, hazards.Slow(str(tmp_path), 0.2), 1000)
     thread.join()
     until(lambda: cluster.below() == [])

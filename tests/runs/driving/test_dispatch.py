@@ -9,7 +9,7 @@ from threading import Event, get_ident
 
 import pytest
 
-from automl_admm.core.errors import PluginError, StoreError
+from automl_admm.core.errors import AutomlAdmmError, DiskFullError, PluginError, StoreError
 from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.runs.driving import patience
@@ -66,11 +66,22 @@ def test_a_lost_connection_is_told_by_the_name_of_the_executor(problem: OSError)
         Dispatcher(Broken(problem), "executor 'mine'").wait(0.0)
 
 
-FULL = OSError(errno.ENOSPC, "No space left on device")
+def test_a_full_disk_is_told_by_the_name_of_the_executor_and_its_own_exit_code() -> None:
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with pytest.raises(DiskFullError, match=r"executor 'mine' failed: .* No space left"):
+        Dispatcher(Broken(full), "executor 'mine'").wait(0.0)
 
 
-@pytest.mark.parametrize("problem", [StoreError("full."), FULL, KeyboardInterrupt()])
-def test_errors_of_ours_and_a_full_disk_pass(problem: BaseException) -> None:
+def test_what_the_contract_tells_it_to_raise_is_an_error_of_the_plugin_with_its_advice() -> None:
+    gone = AutomlAdmmError("the cluster is gone", hint="Start it.")
+    with pytest.raises(PluginError) as told:
+        Dispatcher(Broken(gone), "executor 'mine'").wait(0.0)
+    said = "executor 'mine' failed: the cluster is gone. Start it."
+    assert (str(told.value), told.value.exit_code) == (said, 2)
+
+
+@pytest.mark.parametrize("problem", [StoreError("full."), KeyboardInterrupt()])
+def test_errors_of_ours_pass(problem: BaseException) -> None:
     with pytest.raises(type(problem)) as told:
         Dispatcher(Broken(problem)).wait(0.0)
     assert told.value is problem

@@ -245,6 +245,27 @@ def test_an_executor_that_gives_nothing_back_is_named() -> None:
     assert lost.message.startswith("executor 'mine' told no end of it")
 
 
+class Failing(FakeExecutor):
+    """Fails at every wait, and counts them."""
+
+    def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+        self.on_wait()
+        raise RuntimeError("no node")
+
+
+def test_an_executor_that_has_failed_is_not_asked_again() -> None:
+    asked: list[None] = []
+    executor = Failing(on_wait=lambda: asked.append(None))
+    table = replace(desk(executor), dispatch=Dispatcher(executor, "executor 'mine'"))
+    driver = driving(table)
+    with pytest.raises(PluginError, match="RuntimeError: no node") as told:
+        driver.run(proposing(1.0))
+    assert (len(asked), executor.killed) == (1, [])
+    assert told.value.__context__ is told.value.__cause__
+    (lost,) = driver.log.evaluations
+    assert (lost.status, lost.message) == (Status.LOST, "executor 'mine' failed while it ran")
+
+
 def test_killed_by_the_budget_is_cancelled_not_timed_out() -> None:
     def time_out(task: Task) -> Finished:
         return Finished(task.number, Status.TIMEOUT, message="limit")
