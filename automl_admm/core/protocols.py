@@ -116,7 +116,10 @@ class Executor(Protocol):
     - The executor enforces `seconds` of a task and the memory of its setting, even if nobody calls
       it meanwhile: `timeout`, `memout`. An exception is `error`, a death `crashed`. Neither
       touches other tasks.
-    - The run kills by `kill` and `close`; a task so killed ends as `cancelled`.
+    - The run kills by `kill` and `close`; a task so killed ends as `cancelled`. One that the run
+      did not kill counts as `lost`.
+    - `seconds` of an end are finite and at least 0 (less counts as 0), `status` is a `Status`, and
+      `folder` is there. Anything else ends the run with a PluginError.
     - A lost worker costs its tasks only: they end as `lost`, and the run submits them once more.
       With no worker to come, `submit` and `wait` raise AutomlAdmmError.
     - One thread calls it, not that of the constructor. It prints nothing, and leaves no process and

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+# The key of what an evaluation was asked for: an executor may mix up the answers of two tasks.
+ANSWERED = "answered"
+
 
 @runtime_checkable
 class TaskResult(Protocol):
@@ -20,13 +23,15 @@ class TaskResult(Protocol):
 class EvaluationResult:
     """The outcome of one evaluation: its loss, a value for each limit, and details for the log.
 
-    `files` has the hashes of files to be read again, by name; the log does not have them.
+    `files` has the hashes of files to be read again, by name, and `answered` the seed and the
+    fidelity that were asked for; the log has neither.
     """
 
     loss: float = math.nan
     constraints: tuple[float, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    answered: tuple[int, float] | None = field(default=None, compare=False)
 
     def as_json(self) -> dict[str, Any]:
         """Return the mapping that the executor hands to the parent process."""
@@ -35,7 +40,8 @@ class EvaluationResult:
             "constraints": list(self.constraints),
             "details": dict(self.details),
         }
-        return found | {"files": dict(self.files)} if self.files else found
+        told = {} if self.answered is None else {ANSWERED: list(self.answered)}
+        return found | told | ({"files": dict(self.files)} if self.files else {})
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> EvaluationResult:
@@ -43,6 +49,11 @@ class EvaluationResult:
         return cls(
             float(found.get("loss", math.nan)),
             tuple(float(value) for value in found.get("constraints", ())),
-            found.get("details", {}),
-            found.get("files", {}),
+            dict(found.get("details", {})),
+            dict(found.get("files", {})),
         )
+
+
+def asked_of(arguments: Mapping[str, Any]) -> list[float]:
+    """Return the seed and the fidelity of an evaluation by the arguments of its task."""
+    return [arguments["seed"], arguments["candidate"].fidelity]

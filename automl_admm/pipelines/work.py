@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +132,8 @@ class PipelineWork(FittingWork):
         fold = FoldRun(self, candidate, seed, folder)
         with unheard_warnings(), self.threads():
             seen, found = cross_validate(fold, rival)
-        return keep_models(self, found, seen, keeping, folder)
+        told = keep_models(self, found, seen, keeping, folder)
+        return replace(told, answered=(seed, candidate.fidelity))
 
     def choose_ensemble(
         self, predictions: Any, costs: Any, most: Any, alone: Any, folder: Path

@@ -62,7 +62,7 @@ class BlackBoxWork:
 
     def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> EvaluationResult:
         """Call the function with the candidate's values; make a record of its answer."""
-        del seed, folder
+        del folder
         more = {"fidelity": candidate.fidelity} if self.tells_fidelity else {}
         returned, taken = self.function(self.space.values(candidate), **more), ""
         if not isinstance(returned, Mapping):
@@ -72,7 +72,8 @@ class BlackBoxWork:
         if missing:
             raise InvalidOutcome(f"the objective returned no '{min(missing)}'{taken}")
         constraints = tuple(_number(returned[name]) for name in self.names)
-        return EvaluationResult(_number(returned["loss"]), constraints)
+        asked = (seed, candidate.fidelity)
+        return EvaluationResult(_number(returned["loss"]), constraints, answered=asked)
 
 
 @dataclass(frozen=True)

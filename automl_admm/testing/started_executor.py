@@ -14,6 +14,7 @@ import psutil
 
 from automl_admm.core.protocols import Executor, Finished, Task
 from automl_admm.plugins.records import ExecutorSetting
+from automl_admm.runs.driving.told_ends import fault_of
 from automl_admm.search.guard.guard import Helper
 from automl_admm.testing.hazards import Hazards
 
@@ -153,6 +154,9 @@ class ExecutorDriver:
         """Wait for the end of the only task."""
         ended = list(executor.wait(2 * self.patience))
         assert [one.number for one in ended] == [number], f"it returned {ended}"
+        fault = fault_of(ended[0], {})
+        assert fault is None, f"a run would refuse it: {fault}"
+        assert ended[0].seconds >= 0, f"it took {ended[0].seconds} s"
         return ended[0]
 
     def hang(self, executor: Executor, number: int, mark: Path, seconds: float) -> tuple[int, int]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 import subprocess
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,9 @@ class TestLocal(ExecutorContract):
         return LocalExecutor(work, setting)
 
 
+SECONDS = {"no time": math.nan, "endless": math.inf, "two clocks": -7.0}
+
+
 class Broken(InlineExecutor):
     """An executor with one broken promise."""
 
@@ -43,6 +48,8 @@ class Broken(InlineExecutor):
             return [Finished(one.number + 1, one.status, one.result) for one in ended]
         if self.fault == "statuses":
             return [Finished(one.number, Status.SUCCESS, one.result) for one in ended]
+        if self.fault in SECONDS:
+            return [replace(one, seconds=SECONDS[self.fault]) for one in ended]
         return ended
 
     def submit(self, task: Task) -> None:
@@ -55,6 +62,7 @@ class Broken(InlineExecutor):
 
 
 PROMISES: dict[str, Callable[[ExecutorContract], None]] = {
+    **dict.fromkeys(SECONDS, ExecutorContract.test_an_exception_is_an_error),
     "numbers": ExecutorContract.test_the_work_is_prepared,
     "statuses": ExecutorContract.test_an_exception_is_an_error,
     "files": ExecutorContract.test_files_are_kept_if_wanted,

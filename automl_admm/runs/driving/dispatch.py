@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from functools import partial
 from itertools import count
+from numbers import Integral
 from typing import Any, TypeVar
 
 from automl_admm.core.errors import (
@@ -23,6 +24,7 @@ from automl_admm.core.messages import say_error, say_value
 from automl_admm.core.protocols import Executor, Finished, Task
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.driving.patience import PatientCaller
+from automl_admm.runs.driving.told_ends import as_agreed, fault_of
 
 logger = logging.getLogger(__name__)
 
@@ -63,12 +65,21 @@ class Dispatcher:
         self._executor, self.title = executor, title
         self.has_failed = False
         self._numbers = count(1)
+        self._tasks: dict[int, Task] = {}
+        self._killed: set[int] = set()
         self._caller = PatientCaller(title, interrupts or Deferral(enabled=False))
 
     @property
     def workers(self) -> int:
         """Number of tasks at a time."""
-        return self._executor.workers
+        with self._naming_it():
+            found: object = self._executor.workers
+            if not isinstance(found, Integral):
+                raise PluginError(
+                    f"{self.title} failed: it says that its workers are {say_value(found)}, "
+                    "which is not a whole number."
+                )
+            return int(found)
 
     @property
     def runs_here(self) -> bool:
@@ -93,6 +104,7 @@ class Dispatcher:
 
     def submit(self, task: Task) -> None:
         """Hand out a task to a free worker; a lost one may be handed out again."""
+        self._tasks[task.number] = task
         with self._naming_it():
             self._call("submit", partial(self._executor.submit, task))
 
@@ -100,10 +112,16 @@ class Dispatcher:
         """Return the tasks ended by now; wait for one `timeout` seconds at most."""
         with self._naming_it():
             ended = self._call("wait", lambda: tuple(self._executor.wait(timeout)), timeout)
-        for one in ended:
-            if not isinstance(one, Finished):
-                raise PluginError(f"{self.title} failed: it says that {say_value(one)} has ended.")
-        return ended
+            return tuple(map(self._checked, ended))
+
+    def _checked(self, told: Finished) -> Finished:
+        """Return an end as the run may use it; raise if it is not what the contract says."""
+        fault = fault_of(told, self._tasks)
+        if fault is not None:
+            raise PluginError(f"{self.title} failed: {fault}.")
+        agreed = as_agreed(told, self._killed)
+        self._tasks.pop(agreed.number, None)
+        return agreed
 
     def wait_for(self, task: Task) -> Finished | None:
         """Wait a slice of time for one task alone; None if it has not ended by then."""
@@ -112,6 +130,7 @@ class Dispatcher:
 
     def kill(self, task: Task) -> None:
         """Kill a running task; it ends as cancelled."""
+        self._killed.add(task.number)
         with self._naming_it():
             self._call("kill", partial(self._executor.kill, task.number))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from automl_admm.core.evaluations import FOLDS_LEFT, Status
 from automl_admm.core.limits import Limit
-from automl_admm.core.messages import say_count
+from automl_admm.core.messages import say_count, say_error
 from automl_admm.core.protocols import Finished
 from automl_admm.core.results import EvaluationResult
 
@@ -32,7 +32,10 @@ def check_end(finished: Finished, limits: Sequence[Limit], *, until_deadline: bo
     A task killed because the whole budget ended had no time limit of its own to break.
     """
     if finished.status is Status.SUCCESS:
-        result = EvaluationResult.from_json(finished.result)
+        try:
+            result = EvaluationResult.from_json(finished.result)
+        except (TypeError, ValueError, OverflowError) as wrong:
+            return TaskEnd(Status.INVALID, f"the result is no evaluation: {say_error(wrong)}")
         problem = _problem_of(finished, result, limits)
         if problem:
             return TaskEnd(Status.INVALID, problem, result)

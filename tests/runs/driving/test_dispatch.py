@@ -107,6 +107,22 @@ def test_what_is_no_list_of_ended_tasks_is_named(ended: object, says: str) -> No
         Dispatcher(executor, "executor 'mine'").wait(0.0)
 
 
+@pytest.mark.parametrize("workers", ["2", None, 2.5])
+def test_workers_that_are_no_number_are_named(workers: object) -> None:
+    executor = LateExecutor()
+    executor.workers = workers  # type: ignore[assignment]
+    with pytest.raises(PluginError, match=r"^executor 'mine' failed: .*its workers are "):
+        _ = Dispatcher(executor, "executor 'mine'").workers
+
+
+def test_workers_that_raise_are_named() -> None:
+    class Bare(LateExecutor):
+        workers = property(lambda self: 1 // 0)  # type: ignore[assignment]
+
+    with pytest.raises(PluginError, match=r"^executor 'mine' failed: ZeroDivisionError: "):
+        _ = Dispatcher(Bare(), "executor 'mine'").workers
+
+
 @pytest.mark.parametrize(
     "problem", [RuntimeError("no node"), SystemExit(0), CancelledError("late")]
 )

@@ -266,6 +266,25 @@ def test_an_executor_that_has_failed_is_not_asked_again() -> None:
     assert (lost.status, lost.message) == (Status.LOST, "executor 'mine' failed while it ran")
 
 
+def test_what_nobody_killed_is_tried_again_and_lost() -> None:
+    executor = FakeExecutor(react=lambda task: Finished(task.number, Status.CANCELLED))
+    driver = driving(desk(executor))
+    driver.run(proposing(1.0))
+    (lost,) = driver.log.evaluations
+    assert (lost.status, len(executor.seen)) == (Status.LOST, 2)
+    assert lost.message.startswith("the executor cancelled it, and the run had not killed it")
+
+
+@pytest.mark.parametrize("result", [{"loss": "much"}, {"loss": 1.0, "constraints": None}])
+def test_a_result_that_is_no_evaluation_is_invalid(result: dict[str, Any]) -> None:
+    react: React = lambda task: Finished(task.number, Status.SUCCESS, result)  # noqa: E731
+    driver = driving(desk(FakeExecutor(react=react)))
+    driver.run(proposing(1.0))
+    (invalid,) = driver.log.evaluations
+    assert invalid.status is Status.INVALID
+    assert invalid.message.startswith("the result is no evaluation: ")
+
+
 def test_killed_by_the_budget_is_cancelled_not_timed_out() -> None:
     def time_out(task: Task) -> Finished:
         return Finished(task.number, Status.TIMEOUT, message="limit")

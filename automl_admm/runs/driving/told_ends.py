@@ -1,0 +1,79 @@
+"""The ends of tasks as an executor tells them, checked where they come in.
+
+An executor may be anybody's: what it tells goes to the log, the store and the files of a run.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Container, Mapping
+from dataclasses import replace
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+from automl_admm.core.evaluations import Status
+from automl_admm.core.messages import say_value, text_of
+from automl_admm.core.protocols import Finished, Task
+from automl_admm.core.results import ANSWERED, asked_of
+
+KINDS: Mapping[str, tuple[Any, str]] = {
+    "number": (Integral, "a whole number"),
+    "status": (Status, "a Status"),
+    "result": (Mapping, "a mapping"),
+    "message": (str, "a text"),
+    "seconds": (Real, "a number"),
+    "folder": (Path | None, "a Path or None"),
+}
+CANDIDATE = "candidate"
+NOT_KILLED = "the executor cancelled it, and the run had not killed it"
+
+
+def fault_of(told: object, tasks: Mapping[int, Task]) -> str | None:
+    """Say what is wrong with an end that an executor tells of one of its tasks; None if nothing."""
+    if not isinstance(told, Finished):
+        return f"it says that {say_value(told)} has ended"
+    found = _fault_of_kind(told) or _fault_of_value(told) or _fault_of_result(told, tasks)
+    return None if found is None else f"it says that task {say_value(told.number)} ended {found}"
+
+
+def as_agreed(told: Finished, killed: Container[int]) -> Finished:
+    """Return a told end with plain numbers, and as `lost` if it was cancelled by nobody of ours.
+
+    Clocks of two machines differ: a time below 0 is 0.
+    """
+    number, seconds = int(told.number), max(float(told.seconds), 0.0)
+    told = replace(told, number=number, seconds=seconds)
+    if told.status is Status.CANCELLED and number not in killed:
+        return replace(told, status=Status.LOST, message=told.message or NOT_KILLED)
+    return told
+
+
+def _fault_of_kind(told: Finished) -> str | None:
+    for name, (kind, wanted) in KINDS.items():
+        value = getattr(told, name)
+        if not isinstance(value, kind):
+            return f"with {name}={say_value(value)}, which is not {wanted}"
+    return None
+
+
+def _fault_of_value(told: Finished) -> str | None:
+    if not math.isfinite(told.seconds):
+        return f"with seconds={told.seconds}, which is not finite"
+    if told.folder is not None and not told.folder.is_dir():
+        return f"with its files in '{told.folder}', and there is no such folder"
+    return None
+
+
+def _fault_of_result(told: Finished, tasks: Mapping[int, Task]) -> str | None:
+    """Say why a result is none of this task; an evaluation tells what it was asked for."""
+    try:
+        json.dumps(dict(told.result))
+    except (TypeError, ValueError, RecursionError) as problem:
+        return f"with a result that cannot be written as JSON: {text_of(problem)}"
+    task = tasks.get(told.number)
+    if task is None or ANSWERED not in told.result or CANDIDATE not in task.arguments:
+        return None
+    is_its = told.result[ANSWERED] == asked_of(task.arguments)
+    return None if is_its else "with the result of another task"

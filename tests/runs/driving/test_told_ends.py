@@ -1,0 +1,114 @@
+"""What an executor tells of ended tasks is checked where it comes in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from automl_admm import minimize
+from automl_admm.core.errors import PluginError
+from automl_admm.core.evaluations import Status
+from automl_admm.core.protocols import Finished
+from automl_admm.core.space import Candidate, Parameter, SearchSpace, Selection
+from automl_admm.execution.inline_executor import InlineExecutor
+from automl_admm.plugins.records import ExecutorSetting
+from automl_admm.runs.blackbox import BlackBoxWork
+from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
+from automl_admm.runs.driving.told_ends import as_agreed, fault_of
+from automl_admm.store.rescue.checking import check
+from automl_admm.store.sqlite.log import SqliteStore
+
+SPACE = SearchSpace((), (Parameter("x", 0.0, 1.0),))
+DONE = Finished(3, Status.SUCCESS, {"loss": 0.5}, seconds=1.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"status": "success"}, "with status='success', which is not a Status"),
+        ({"status": None}, "with status=None, which is not a Status"),
+        ({"result": None}, "with result=None, which is not a mapping"),
+        ({"result": {"loss": {1}}}, "with a result that cannot be written as JSON: "),
+        ({"message": None}, "with message=None, which is not a text"),
+        ({"message": b"no"}, "with message=b'no', which is not a text"),
+        ({"seconds": None}, "with seconds=None, which is not a number"),
+        ({"seconds": math.inf}, "with seconds=inf, which is not finite"),
+        ({"seconds": math.nan}, "with seconds=nan, which is not finite"),
+        ({"folder": "/tmp"}, "with folder='/tmp', which is not a Path or None"),  # noqa: S108
+        ({"folder": Path("/gone")}, "with its files in '/gone', and there is no such folder"),
+    ],
+    ids=str,
+)
+def test_what_is_no_end_of_a_task_is_told(wrong: dict[str, Any], says: str) -> None:
+    assert str(fault_of(replace(DONE, **wrong), {})).startswith(f"it says that task 3 ended {says}")
+
+
+def test_what_is_no_number_of_a_task_is_told() -> None:
+    found = fault_of(replace(DONE, number="3"), {})  # type: ignore[arg-type]
+    assert found == "it says that task '3' ended with number='3', which is not a whole number"
+
+
+def test_numbers_of_numpy_and_a_clock_that_is_behind_do_no_harm() -> None:
+    told = replace(DONE, number=np.int64(3), seconds=np.float32(-7.0))  # type: ignore[arg-type]
+    assert fault_of(told, {}) is None
+    agreed = as_agreed(told, killed=())
+    assert (agreed.number, agreed.seconds) == (3, 0.0)
+    assert (type(agreed.number), type(agreed.seconds)) == (int, float)
+
+
+def test_only_what_the_run_has_killed_is_cancelled() -> None:
+    told = Finished(3, Status.CANCELLED)
+    assert as_agreed(told, killed=(3,)).status is Status.CANCELLED
+    assert as_agreed(told, killed=()).status is Status.LOST
+
+
+class Behind(InlineExecutor):
+    """Takes the time of an end by a clock that is behind that of the start."""
+
+    def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+        return [replace(one, seconds=-7.0) for one in super().wait(timeout)]
+
+
+def test_a_folder_of_an_executor_with_two_clocks_can_be_read(tmp_path: Path) -> None:
+    minimize(lambda v: v["x"], SPACE, executor=Behind, max_evaluations=2, work_dir=tmp_path / "r")
+    with closing(SqliteStore(tmp_path / "r" / "store.sqlite")) as store:
+        assert [one.seconds for one in store.read()] == [0.0, 0.0]
+    assert check(tmp_path / "r" / "store.sqlite").problems == ()
+
+
+class Swapping(InlineExecutor):
+    """Swaps the answers of two tasks."""
+
+    def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+        one, other = super().wait(timeout)
+        return [replace(one, number=other.number), replace(other, number=one.number)]
+
+
+@pytest.mark.parametrize("fidelities", [(1.0, 1.0), (1.0, 0.5)], ids=["values", "fidelities"])
+def test_answers_that_were_swapped_are_found(
+    fidelities: tuple[float, float], tmp_path: Path
+) -> None:
+    work = BlackBoxWork(lambda values: values["x"], SPACE, ())
+    setting = ExecutorSetting(1, None, tmp_path)
+    for kind in (InlineExecutor, Swapping):
+        dispatch = Dispatcher(kind(work, setting), "executor 'mine'")
+        for place, fidelity in enumerate(fidelities):
+            # A rough evaluation has the seed of the whole one.
+            seed = place if fidelities == (1.0, 1.0) else 0
+            candidate = Candidate(Selection(()), (place / 2,), fidelity)
+            given = {"candidate": candidate, "seed": seed}
+            dispatch.submit(dispatch.make(TaskKind.EVALUATE, given, None))
+        if kind is Swapping:
+            with pytest.raises(
+                PluginError, match=r"^executor 'mine' .* the result of another task"
+            ):
+                dispatch.wait(0.0)
+        else:
+            assert [one.result["loss"] for one in dispatch.wait(0.0)] == [0.0, 0.5]
