@@ -179,6 +179,7 @@ def test_an_executor_that_hangs_is_named_and_closed(call: str) -> None:
     given = 0.0 if call == "wait" else dispatch.make(TaskKind.EVALUATE, {}, None)
     with pytest.raises(PluginError, match=r"^executor 'mine' failed: `\w+` has not come back for "):
         getattr(dispatch, call)(given)
+    assert dispatch.has_failed
     dispatch.close()
     assert executor.calls == [call.removesuffix("_for"), "close"]
     executor.is_over.set()
