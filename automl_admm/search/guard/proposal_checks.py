@@ -112,8 +112,12 @@ class TableGround:
 
     def admit(self, point: Any) -> Selection:
         """Return the selection with plain texts if the space could make it."""
+        if not isinstance(point, Selection):
+            # A dict of its picks reads like a selection: only the form is at fault.
+            made = "which is no Selection: give what SearchSpace.complete returns"
+            raise Fault(f"proposed {say_value(point)}, {made}")
         try:
-            is_ours = isinstance(point, Selection) and self._would_make(point)
+            is_ours = self._would_make(point)
         except Exception:  # noqa: BLE001 - its picks may be anything
             is_ours = False
         if not is_ours:

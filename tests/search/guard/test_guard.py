@@ -176,7 +176,7 @@ BAD_Z = {
     "alternative": (lambda: Proposing(picks(color="mauve")), "which is no selection of the space"),
     "inactive": (lambda: Proposing(picks(extra="s")), "which is no selection of the space"),
     "order": (lambda: Proposing(picks(steps=("a", "a", "b"))), "is no selection of the space"),
-    "dict": (lambda: Proposing(lambda s: dict(s.picks)), "which is no selection of the space"),
+    "dict": (lambda: Proposing(lambda s: dict(s.picks)), "give what SearchSpace.complete returns"),
     "unhashable": (lambda: Proposing(picks(color=[1])), "which is no selection of the space"),
     **{name: BAD_THETA[name] for name in ("nothing", "no-answer", "stubborn", "fidelity")},
     **{name: BAD_THETA[name] for name in ("begin", "ask", "tell", "exit", *LACKING)},

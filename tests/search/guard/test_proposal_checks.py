@@ -31,6 +31,8 @@ CHOICES = SearchSpace(
 )
 GROUND = TableGround.of(SelectionSubproblem(SPACE, SPACE.complete({})))
 
+FORM = "which is no Selection: give what SearchSpace.complete returns"
+
 
 def proposed(*steps: str) -> Selection:
     return Selection((("kind", "x"), ("steps", steps)))
@@ -55,6 +57,11 @@ def test_texts_of_numpy_become_plain_ones():
 def test_any_other_is_no_selection_of_the_space(steps):
     with pytest.raises(Fault, match="no selection of the space"):
         GROUND.admit(proposed(*steps))
+
+
+def test_a_dict_of_picks_is_told_the_form_that_is_due():
+    with pytest.raises(Fault, match=r"\('c', 'a', 'b'\)}, " + FORM):
+        GROUND.admit(dict(proposed(*"cab").picks))
 
 
 @pytest.mark.parametrize(
@@ -102,7 +109,7 @@ def test_a_fidelity_must_be_one_of_those_allowed(fidelity):
         (of_choices(s="zzz"), "which is no selection of the space"),
         (of_choices(q="b"), "which is no selection of the space"),
         (Candidate(Selection(()), (0.25,)), "which is no selection of the space"),
-        (Candidate("a", (0.25,)), "proposed 'a', which is no selection of the space"),
+        (Candidate("a", (0.25,)), f"proposed 'a', {FORM}"),
         (of_choices((7.0,)), "outside [0, 1]: 7.0 at index 0 of 1 numbers"),
         (of_choices((-3.0,)), "outside [0, 1]: -3.0 at index 0 of 1 numbers"),
         (of_choices((np.nan,)), "not finite: nan at index 0 of 1 numbers"),
