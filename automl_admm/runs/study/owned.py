@@ -46,11 +46,15 @@ class OwnedStudy(StudyView):
         """Let one thread in at a time, and nobody after a fork or after the end."""
         self._check_process()
         with self._lock:
-            if not self._close.alive:
-                raise ConfigurationError("the study is closed.", hint="Go on with Study.load.")
+            self._demand_open()
             if self._is_lent:
                 raise ConfigurationError("the study is in its optimize: wait until it has ended.")
             yield
+
+    def _demand_open(self) -> None:
+        self._check_process()
+        if not self._close.alive:
+            raise ConfigurationError("the study is closed.", hint="Go on with Study.load.")
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:

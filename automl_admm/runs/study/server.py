@@ -7,12 +7,11 @@ both sides have proven that they know the same key.
 
 from __future__ import annotations
 
-import os
 import pickle
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from multiprocessing import AuthenticationError, current_process
+from multiprocessing import AuthenticationError
 from multiprocessing.connection import (
     Client,
     Connection,
@@ -26,17 +25,16 @@ from typing import TYPE_CHECKING, Any, Self
 from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
 from automl_admm.core.messages import say_error, say_value
+from automl_admm.runs.study.connections import Connections, demand_port, key_of
 from automl_admm.runs.study.trial import Trial, TrialResult
 
 if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
-
     from automl_admm.runs.study.study import Study
 
 METHODS = frozenset({"ask", "tell", "enqueue", "add_observations"})
 PROPERTIES = {name: name for name in ("best", "pending", "results", "ended", "admm_state")}
-LAST_PORT = 65535
-LOST = "Is the process with the study still running, and is its server open?"
+# What `_answer` returns for an error.
+CLOSED = (False, (False, "the server of the study is closed.", "Wait for its next one, or end."))
 
 
 class StudyServer:
@@ -45,10 +43,12 @@ class StudyServer:
     Children of this process know its `authkey`, so they need the `address` alone.
     """
 
-    def __init__(self, study: Study, address: Any, authkey: bytes | None) -> None:
-        self.authkey = _key(authkey)
-        self._study = study
-        _demand_port(address)
+    def __init__(
+        self, study: Study, demand_open: Callable[[], None], address: Any, authkey: bytes | None
+    ) -> None:
+        self.authkey = key_of(authkey)
+        self._study, self._demand_open = study, demand_open
+        demand_port(address)
         try:
             # Without the key: a stranger who says nothing must not keep the others waiting.
             self._listener = Listener(address, backlog=64)
@@ -67,7 +67,7 @@ class StudyServer:
         self.close()
 
     def close(self) -> None:
-        """Take no more connections; those that are open go on until their other side ends."""
+        """Take no more connections and no more calls; one that was begun is answered."""
         if not self._is_open:
             return
         self._is_open = False
@@ -80,32 +80,33 @@ class StudyServer:
     def _accept(self) -> None:
         while self._is_open:
             with suppress(OSError, EOFError):  # a worker that died while it connected
-                connection = self._listener.accept()
-                arguments = (self._study, connection, self.authkey)
-                threading.Thread(target=_answer_all, args=arguments, daemon=True).start()
+                arguments = (self._listener.accept(),)
+                threading.Thread(target=self._answer_all, args=arguments, daemon=True).start()
 
+    def _answer_all(self, connection: Connection) -> None:
+        """Answer one connection until its end; it proves the key before anything of it is read."""
+        with suppress(OSError, EOFError, AuthenticationError), connection:
+            deliver_challenge(connection, self.authkey)
+            answer_challenge(connection, self.authkey)
+            is_open = True
+            while is_open:
+                request = connection.recv_bytes()
+                is_open = self._is_open
+                connection.send(self._answer(request) if is_open else CLOSED)
 
-def _answer_all(study: Study, connection: Connection, authkey: bytes) -> None:
-    """Answer one connection until its end; nothing of it is read before it has proven the key."""
-    with suppress(OSError, EOFError, AuthenticationError), connection:
-        deliver_challenge(connection, authkey)
-        answer_challenge(connection, authkey)
-        while True:
-            connection.send(_answer(study, connection.recv_bytes()))
-
-
-def _answer(study: Study, request: bytes) -> tuple[bool, Any]:
-    """Return True and the answer, or False and the kind, the message and the hint of an error."""
-    try:
-        name, given, named = _read(request)
-        if name in METHODS:
-            return True, getattr(study, name)(*given, **named)
-        return True, getattr(study, PROPERTIES[name])
-    except AutomlAdmmError as error:
-        hint = None if error.hint is None else str(error.hint)
-        return False, (isinstance(error, ConfigurationError), error.message, hint)
-    except Exception as error:  # noqa: BLE001 - the other side is told of whatever it is
-        return False, (False, f"{say_error(error)}.", None)
+    def _answer(self, request: bytes) -> tuple[bool, Any]:
+        """Return True and the answer, or False and the kind, message and hint of an error."""
+        try:
+            name, given, named = _read(request)
+            if name in METHODS:
+                return True, getattr(self._study, name)(*given, **named)
+            self._demand_open()
+            return True, getattr(self._study, PROPERTIES[name])
+        except AutomlAdmmError as error:
+            hint = None if error.hint is None else str(error.hint)
+            return False, (isinstance(error, ConfigurationError), error.message, hint)
+        except Exception as error:  # noqa: BLE001 - the other side is told of whatever it is
+            return False, (False, f"{say_error(error)}.", None)
 
 
 def _read(request: bytes) -> tuple[str, Sequence[Any], Mapping[str, Any]]:
@@ -120,23 +121,14 @@ def _read(request: bytes) -> tuple[str, Sequence[Any], Mapping[str, Any]]:
 
 
 class RemoteStudy:
-    """A study in another process, for `ask` and `tell`; use it in one thread at a time.
+    """A study in another process, for `ask` and `tell` from any number of threads.
 
-    A fork of this process has a connection of its own: of one, each would read the other's answers.
+    A fork of this process, and a process that it is sent to, connect anew.
     """
 
     def __init__(self, address: Any, authkey: bytes | None) -> None:
-        _demand_port(address)
-        self._address, self._authkey = address, _key(authkey)
-        self._connection, self._is_cut_off = self._connect(), False
-        self._process = os.getpid()
-
-    def _connect(self) -> Connection:
-        try:
-            return Client(self._address, authkey=self._authkey)
-        except (OSError, EOFError, AuthenticationError, ValueError, TypeError) as problem:
-            message = f"no study answers at {say_value(self._address)}: {say_error(problem)}."
-            raise ConfigurationError(message, hint=LOST) from problem
+        self._connections = Connections(address, authkey)
+        self._connections.open()
 
     def ask(self, n: int | None = None) -> Any:
         """Return the next trial, None if there is none; with `n` a list of at most so many."""
@@ -205,8 +197,7 @@ class RemoteStudy:
 
     def close(self) -> None:
         """Let go of the connection."""
-        self._connection.close()
-        self._is_cut_off = False
+        self._connections.close()
 
     def _call(self, name: str, *given: Any, **named: Any) -> Any:
         try:
@@ -216,43 +207,16 @@ class RemoteStudy:
                 f"the call cannot be sent to the process with the study: {say_error(problem)}."
             )
             raise ConfigurationError(message, hint="Give what can be pickled.") from problem
-        try:
-            is_answer, found = self._exchange(request)
-        except (OSError, EOFError) as problem:
-            message = f"the study does not answer: {say_error(problem)}."
-            raise AutomlAdmmError(message, hint=LOST) from problem
+        is_answer, found = _opened(self._connections.exchange(request))
         if is_answer:
             return found
         is_ours, message, hint = found
         raise (ConfigurationError if is_ours else AutomlAdmmError)(message, hint=hint)
 
-    def _exchange(self, request: ReadableBuffer) -> Any:
-        """Send a request and return its answer; connect anew after a fork, or a call cut off."""
-        is_forked = self._process != os.getpid() and not self._connection.closed
-        if self._is_cut_off or is_forked:
-            self._connection, self._is_cut_off = self._connect(), False
-            self._process = os.getpid()
-        try:
-            self._connection.send_bytes(request)
-            return self._connection.recv()
-        except BaseException:
-            # The answer that is still to come would be taken for that of the next request.
-            self._is_cut_off = not self._connection.closed
-            self._connection.close()
-            raise
 
-
-def _demand_port(address: Any) -> None:
-    """Raise unless a port is from 0 to 65535: Python's own error would leave a socket open."""
-    port = address[1] if isinstance(address, tuple) and len(address) == 2 else 0
-    if isinstance(port, int) and not 0 <= port <= LAST_PORT:
-        hint = f"A port is a number from 0 to {LAST_PORT}."
-        raise ConfigurationError(f"{say_value(address)} is no address.", hint=hint)
-
-
-def _key(authkey: bytes | None) -> bytes:
-    if authkey is None:
-        return bytes(current_process().authkey)
-    if not isinstance(authkey, bytes) or not authkey:
-        raise ConfigurationError(f"authkey must be bytes, not {type(authkey).__name__}.")
-    return authkey
+def _opened(answer: bytes) -> Any:
+    try:
+        return pickle.loads(answer)  # noqa: S301 - of one who knows the key
+    except Exception as problem:
+        message = f"the answer of the study cannot be read: {say_error(problem)}."
+        raise AutomlAdmmError(message, hint="Both processes need the same version.") from problem

@@ -191,8 +191,8 @@ class Study(OwnedStudy):
         Whoever knows the `authkey` may run code here: keep it secret. By default it is that of
         this process, which its children know.
         """
-        self._check_process()
-        return StudyServer(self, address, authkey)
+        self._demand_open()
+        return StudyServer(self, self._demand_open, address, authkey)
 
     @staticmethod
     def connect(address: Any, authkey: bytes | None = None) -> RemoteStudy:

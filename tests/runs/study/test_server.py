@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import socket
 import subprocess
@@ -103,9 +104,68 @@ def test_the_answer_to_an_interrupted_call_is_not_that_of_the_next_one(
         assert remote.pending == study.pending
         remote.close()
         for _ in range(2):  # no call connects anew what its user has closed
-            with pytest.raises(AutomlAdmmError, match="the study does not answer"):
+            with pytest.raises(ConfigurationError, match="connection to the study is closed"):
                 remote.ask()
     study.close()
+
+
+def test_threads_of_one_client_read_their_own_answers() -> None:
+    study, problems = Study(SPACE, max_evaluations=60, **QUICK), []
+
+    def work_and_look(remote: Any) -> None:
+        try:
+            for trial in remote:
+                remote.tell(trial, trial.values["x"])
+                assert remote.best.loss in {one.loss for one in remote.results}
+        except BaseException as problem:  # noqa: BLE001 - of a thread it would be lost
+            problems.append(problem)
+
+    with study.serve() as server, Study.connect(server.address) as remote:
+        threads = [threading.Thread(target=work_and_look, args=(remote,)) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert not any(thread.is_alive() for thread in threads)
+    assert problems == []
+    assert len({one.number for one in study.results}) == 60
+    assert all(one.loss == one.values["x"] for one in study.results)
+
+
+def test_a_thread_that_waits_keeps_no_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    study, is_asked, is_told = Study(SPACE, **QUICK), threading.Event(), threading.Event()
+    ask = study.ask
+
+    def slow(_: None) -> Any:
+        is_asked.set()
+        return ask(1)[0] if is_told.wait(10) else None
+
+    monkeypatch.setattr(study, "ask", slow)
+    with study.serve() as server, Study.connect(server.address) as remote:
+        found: list[Any] = []
+        waiting = threading.Thread(target=lambda: found.append(remote.ask()))
+        waiting.start()
+        assert is_asked.wait(10)
+        assert remote.results == ()
+        remote.close()  # the answer of the other thread still comes
+        is_told.set()
+        waiting.join(10)
+        assert found == list(study.pending)
+
+
+def test_a_client_goes_on_with_the_next_server_at_its_address(tmp_path: Path) -> None:
+    study, address = Study(SPACE, **QUICK), str(tmp_path / "socket")
+    with study.serve(address), Study.connect(address) as remote:
+        trial = remote.ask()
+    with study.serve(address) as server:
+        again = pickle.loads(pickle.dumps(remote))
+        again.tell(trial, 0.5)
+        server.close()
+        with pytest.raises(AutomlAdmmError, match="the server of the study is closed"):
+            again.ask()
+    with study.serve(address):
+        assert again.best == study.best
+    again.close()
 
 
 FORKED = """
@@ -211,5 +271,36 @@ def test_a_study_closed_behind_its_server_says_so() -> None:
     study = Study(SPACE, **QUICK)
     with study.serve() as server, Study.connect(server.address) as remote:
         study.close()
-        with pytest.raises(AutomlAdmmError, match="the study is closed"):
-            remote.ask()
+        for look in (remote.ask, lambda: remote.best, lambda: remote.pending):
+            with pytest.raises(ConfigurationError, match="the study is closed"):
+                look()
+    with pytest.raises(ConfigurationError, match="the study is closed"):
+        study.serve()
+
+
+def test_a_closed_server_takes_no_calls_of_those_who_are_connected() -> None:
+    study = Study(SPACE, **QUICK)
+    server = study.serve()
+    remote = Study.connect(server.address)
+    trial = remote.ask()
+    server.close()
+    closed = "the server of the study is closed|the study does not answer|no study answers at"
+    for call in (lambda: remote.tell(trial, 0.5), remote.ask, lambda: remote.results):
+        with pytest.raises(AutomlAdmmError, match=closed) as told:
+            call()
+        assert "\n" not in str(told.value)
+    assert (study.results, study.pending) == ((), (trial,))
+
+
+def send_to_a_worker(remote: Any) -> int:
+    trial = remote.ask()
+    remote.tell(trial, 0.5)
+    return int(trial.number)
+
+
+def test_a_client_that_is_sent_to_another_process_connects_anew() -> None:
+    study, context = Study(SPACE, **QUICK), multiprocessing.get_context("spawn")
+    with study.serve() as server, Study.connect(server.address) as remote:
+        with context.Pool(1) as pool:
+            number = pool.apply(send_to_a_worker, (remote,))
+        assert [one.number for one in remote.results] == [number]
