@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import automl_admm_mlflow
 import pytest
 from automl_admm_mlflow import MlflowObserver, exporters
 from automl_admm_mlflow.entries import FORMS, distinct, legal, params_of
@@ -279,6 +282,47 @@ def test_the_observer_logs_what_it_is_told(tmp_path: Path, store: str) -> None:
     assert len(found) == 8
     assert whole.info.status == "FINISHED"
     assert whole.data.tags["best_pipeline"] == BEST.text
+
+
+def whole_runs(store: str, experiment: str) -> list[Run]:
+    client = MlflowClient(store)
+    found = client.get_experiment_by_name(experiment)
+    runs = [] if found is None else client.search_runs([found.experiment_id])
+    return [one for one in runs if "mlflow.parentRunId" not in one.data.tags]
+
+
+def tell_all(observers: Sequence[Any], info: RunInfo) -> None:
+    """Tell of a run with one evaluation, the plugin before the observers of the program."""
+    for one in observers:
+        one.run_started(info)
+    automl_admm_mlflow.evaluation_started(info)
+    for one in observers:
+        one.evaluation_finished(info, EVALUATIONS[0])
+    result = RunResult(BEST, True, EVALUATIONS[:1], Stop(StopReason.BUDGET), 60.0)
+    for one in observers:
+        one.run_finished(info, result)
+
+
+def test_a_run_that_the_program_logs_is_logged_once(
+    tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = saved(tmp_path / "credit-11", 0)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", store)  # as mlflow.set_tracking_uri does
+    observers = [MlflowObserver(store, "income"), MlflowObserver(None, "income")]
+    tell_all([automl_admm_mlflow, *observers], run.info)
+    assert all(one.wait(120) for one in observers)
+    assert len(whole_runs(store, "income")) == 1
+    assert whole_runs(store, tmp_path.name) == []
+
+
+@pytest.mark.parametrize("is_set", [True, False], ids=["set", "unset"])
+def test_the_plugin_alone_logs_where_the_environment_says(
+    tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch, is_set: bool
+) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", store if is_set else "")
+    tell_all([automl_admm_mlflow], saved(tmp_path / "credit-12", 0).info)
+    assert automl_admm_mlflow._automatic()._observer.wait(120)
+    assert len(whole_runs(store, tmp_path.name)) == is_set
 
 
 def test_hostile_names_and_long_texts_are_taken(tmp_path: Path, store: str) -> None:

@@ -14,10 +14,10 @@ from automl_admm.plugin_api import (
     SavedRun,
     hookimpl,
 )
+from automl_admm_mlflow.automatic import Automatic
 from automl_admm_mlflow.observer import MlflowObserver
 
 __all__ = ["MlflowObserver", "exporters", "log_run", "save_model"]
-TRACKING_URI = "MLFLOW_TRACKING_URI"
 
 
 def log_run(run: SavedRun, tracking_uri: str, experiment: str | None = None) -> str:
@@ -50,24 +50,29 @@ def exporters() -> Iterator[ExporterPlugin]:
 
 
 @cache
-def _everybodys() -> MlflowObserver:
-    return MlflowObserver()
+def _automatic() -> Automatic:
+    return Automatic()
 
 
 @hookimpl
 def run_started(info: RunInfo) -> None:
-    """Begin to log if MLFLOW_TRACKING_URI is set: an installed plugin alone logs nothing."""
-    if os.environ.get(TRACKING_URI):
-        _everybodys().run_started(info)
+    """Hear of a run; an installed plugin alone logs nothing."""
+    _automatic().run_started(info)
+
+
+@hookimpl
+def evaluation_started(info: RunInfo) -> None:
+    """Begin to log, if MLFLOW_TRACKING_URI is set and no observer of the program logs the run."""
+    _automatic().evaluation_started(info)
 
 
 @hookimpl
 def evaluation_finished(info: RunInfo, evaluation: Evaluation) -> None:
     """Log an evaluation, if the start of its run was logged."""
-    _everybodys().evaluation_finished(info, evaluation)
+    _automatic().evaluation_finished(info, evaluation)
 
 
 @hookimpl
 def run_finished(info: RunInfo, result: RunResult) -> None:
     """Log the winner, if the start of its run was logged."""
-    _everybodys().run_finished(info, result)
+    _automatic().run_finished(info, result)

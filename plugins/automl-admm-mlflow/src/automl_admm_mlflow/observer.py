@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from automl_admm.plugin_api import Evaluation, RunInfo, RunResult
 from automl_admm_mlflow.clerk import Clerk, hush
+from automl_admm_mlflow.places import clerks_of, forget, place_of
 
 if TYPE_CHECKING:
     from automl_admm_mlflow.tracking import Tracker
@@ -30,8 +31,12 @@ class MlflowObserver:
         self._clerks: list[Clerk] = []
 
     def run_started(self, info: RunInfo) -> None:
-        """Open an MLflow run."""
-        clerk = Clerk(f"run '{info.title}'")
+        """Open an MLflow run, unless another observer has one there."""
+        place, clerks = place_of(self._uri, self._experiment), clerks_of(info)
+        if place in clerks:
+            self._clerks.append(clerks[place])
+            return
+        clerks[place] = clerk = Clerk(f"run '{info.title}'")
         self._clerks.append(clerk)
         self._open[id(info)] = logged = _Logged(clerk, self._uri, self._experiment)
         clerk.do(partial(logged.begin, info))
@@ -44,6 +49,7 @@ class MlflowObserver:
     def run_finished(self, info: RunInfo, result: RunResult) -> None:
         """Log the winner, and close the MLflow run."""
         logged = self._open.pop(id(info), None)
+        forget(info)
         if logged is not None:
             logged.finish(result)
             logged.clerk.wait(_patience(info))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import tempfile
 import time
 from collections.abc import Mapping
@@ -28,8 +27,8 @@ from automl_admm_mlflow.entries import (
 )
 from automl_admm_mlflow.found_run import IDENTITY, MARK, PARENT, find_run, mark_of
 from automl_admm_mlflow.model import save_model
+from automl_admm_mlflow.places import experiment_of
 
-EXPERIMENT = "automl-admm"
 CERTIFICATE = "certificate"
 # The tags of a run's end; any other is the user's.
 OF_END = {"model", CERTIFICATE, *(f"best_{name}" for name in TAGS)}
@@ -52,7 +51,7 @@ class Tracker:
     def begin(cls, info: RunInfo, uri: str | None, experiment: str | None) -> Tracker:
         """Open the MLflow run of a run: a new one, or the one that its log had."""
         client = MlflowClient(tracking_uri=uri)
-        name = experiment or os.environ.get("MLFLOW_EXPERIMENT_NAME") or EXPERIMENT
+        name = experiment_of(experiment)
         found = client.get_experiment_by_name(name)
         number = client.create_experiment(name) if found is None else found.experiment_id
         before = find_run(client, number, info, _identity(info))
