@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -282,6 +283,37 @@ def test_the_observer_logs_what_it_is_told(tmp_path: Path, store: str) -> None:
     assert len(found) == 8
     assert whole.info.status == "FINISHED"
     assert whole.data.tags["best_pipeline"] == BEST.text
+
+
+@pytest.mark.parametrize("call", ["log_batch", "set_terminated"])
+def test_an_evaluation_cut_off_by_a_failure_is_completed(
+    tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    client, run = MlflowClient(store), saved(tmp_path / "credit-13", 1)
+    tracker = Tracker.begin(replace(run.info, known=()), store, None)
+    with monkeypatch.context() as broken:
+        broken.setattr(tracker.client, call, lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            tracker.add(run.log[0])
+    whole = client.get_run(write(run, store))
+    assert whole.info.run_id == tracker.run.info.run_id
+    (nested,) = nested_in(client, whole).values()
+    assert nested.info.status == "FINISHED"
+    assert nested.data.params == params_of(run.log[0], run.info)
+    assert nested.data.metrics.items() <= whole.data.metrics.items()
+    assert "roc_auc" in nested.data.metrics
+
+
+def test_mlflow_prints_no_address(
+    tmp_path: Path,
+    store: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    printing = type(MlflowClient(store)._tracking_client)
+    monkeypatch.setattr(printing, "_log_url", lambda *_: sys.stdout.write("View run"))
+    write(saved(tmp_path / "credit-14", 1), store)
+    assert capsys.readouterr().out == ""
 
 
 def whole_runs(store: str, experiment: str) -> list[Run]:

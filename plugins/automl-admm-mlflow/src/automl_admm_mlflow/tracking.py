@@ -40,29 +40,33 @@ FILES = (
 
 @dataclass
 class Tracker:
-    """Writes the entries of one run."""
+    """Writes the entries of one run; `begun` are nested runs that a failure left open."""
 
     client: MlflowClient
     run: Run
     info: RunInfo
     logged: frozenset[str]
+    begun: Mapping[str, str]
 
     @classmethod
     def begin(cls, info: RunInfo, uri: str | None, experiment: str | None) -> Tracker:
         """Open the MLflow run of a run: a new one, or the one that its log had."""
-        client = MlflowClient(tracking_uri=uri)
+        client = _silent(MlflowClient(tracking_uri=uri))
         name = experiment_of(experiment)
         found = client.get_experiment_by_name(name)
         number = client.create_experiment(name) if found is None else found.experiment_id
         before = find_run(client, number, info, _identity(info))
         if before is None:
             run = client.create_run(number, run_name=_title(info), tags=_tags_of_run(info))
-            tracker = cls(client, run, info, frozenset())
+            tracker = cls(client, run, info, frozenset(), {})
         else:
             client.update_run(before.run.info.run_id, status="RUNNING")
             # Any other number is given again.
-            logged = before.nested.keys() & {mark_of(one) for one in info.known}
-            tracker = cls(client, before.run, info, frozenset(logged))
+            known = {mark_of(one) for one in info.known}
+            nested = {mark: one.info for mark, one in before.nested.items() if mark in known}
+            logged = frozenset(mark for mark, one in nested.items() if one.status != "RUNNING")
+            begun = {mark: one.run_id for mark, one in nested.items() if mark not in logged}
+            tracker = cls(client, before.run, info, logged, begun)
         # A parameter cannot be changed, not even in the order of its limits.
         there = tracker.run.data.params
         settings = {name: it for name, it in settings_of(info).items() if name not in there}
@@ -71,26 +75,29 @@ class Tracker:
 
     def add(self, evaluation: Evaluation) -> None:
         """Log an evaluation: a nested run, and a step of the whole run's metrics."""
-        number, mark = evaluation.number, mark_of(evaluation)
+        mark, step = mark_of(evaluation), evaluation.number
         if mark in self.logged:
             return
         ended = _now() if evaluation.ended is None else int(evaluation.ended * 1000)
-        nested = self.client.create_run(
+        nested = self.begun.get(mark) or self._nest(evaluation, ended)
+        metrics = metrics_of(evaluation, self.info)
+        self._log(nested, metrics, params_of(evaluation, self.info), step=step)
+        self._log(self.run.info.run_id, metrics, step=step)
+        # The last call: after a failure before it, an export logs all of this once more.
+        status = "FINISHED" if evaluation.ok else "FAILED"
+        self.client.set_terminated(nested, status=status, end_time=ended)
+        self.logged |= {mark}
+
+    def _nest(self, evaluation: Evaluation, ended: int) -> str:
+        """Open the nested run of an evaluation, and return its id."""
+        mark = mark_of(evaluation)
+        run = self.client.create_run(
             self.run.info.experiment_id,
             start_time=ended - int(evaluation.seconds * 1000),
-            tags={
-                PARENT: self.run.info.run_id,
-                MARK: mark,
-                **tags_of(evaluation, self.info),
-            },
-            run_name=short(f"{number} {evaluation.text}", 200),
+            tags={PARENT: self.run.info.run_id, MARK: mark, **tags_of(evaluation, self.info)},
+            run_name=short(f"{evaluation.number} {evaluation.text}", 200),
         )
-        metrics = metrics_of(evaluation, self.info)
-        self._log(nested.info.run_id, metrics, params_of(evaluation, self.info), step=number)
-        status = "FINISHED" if evaluation.ok else "FAILED"
-        self.client.set_terminated(nested.info.run_id, status=status, end_time=ended)
-        self._log(self.run.info.run_id, metrics, step=number)
-        self.logged |= {mark}
+        return str(run.info.run_id)
 
     def finish(self, best: Evaluation | None, *, feasible: bool, status: str = "FINISHED") -> None:
         """Log the winner with its limits, the files of the run's folder, and its model."""
@@ -155,6 +162,14 @@ def log_saved_run(run: SavedRun, uri: str, experiment: str | None = None) -> str
     status = {RunState.DONE: "FINISHED", RunState.STOPPED: "KILLED"}.get(run.state, "RUNNING")
     tracker.finish(run.best, feasible=run.feasible, status=status)
     return str(tracker.run.info.run_id)
+
+
+def _silent(client: MlflowClient) -> MlflowClient:
+    """Keep MLflow from printing the address of every nested run beside the progress of the run."""
+    inner: Any = getattr(client, "_tracking_client", None)
+    if inner is not None:
+        inner._log_url = lambda _: None  # noqa: SLF001 - else a variable for the whole program
+    return client
 
 
 def _title(info: RunInfo) -> str:
