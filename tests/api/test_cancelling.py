@@ -14,7 +14,7 @@ from sklearn import config_context
 from sklearn.base import clone
 
 from automl_admm import AutoMLClassifier, Evaluation, read_run
-from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.errors import ConfigurationError, NoSuccessError
 
 SETTINGS: dict[str, Any] = {"executor": "inline", "cv": 2, "max_evaluations": 50}
 
@@ -48,6 +48,15 @@ def test_a_fit_ends_with_the_best_so_far(is_event: bool, tmp_path: Path) -> None
     again = pickle.loads(pickle.dumps(search.set_params(callbacks=())))
     assert again.cancel is None
     assert (again.predict(X) == search.predict(X)).all()
+
+
+def test_a_fit_cancelled_before_anything_is_not_advised_to_take_longer() -> None:
+    search = AutoMLClassifier("tiny", cancel=lambda: True, cv=2, time_budget=30)
+    with pytest.raises(NoSuccessError, match=r"the search \(cancelled\) ended before") as told:
+        search.fit(*table())
+    assert "constant" in str(told.value)
+    assert told.value.hint is not None
+    assert str(told.value.hint).startswith("Let the next search go on")
 
 
 def test_clones_share_the_event() -> None:

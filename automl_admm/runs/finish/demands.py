@@ -10,7 +10,13 @@ from automl_admm.core.run import FallbackKind
 from automl_admm.pipelines.thresholds.path import moved_names
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.limit_conflicts import find_conflict, say_conflict, ways
-from automl_admm.runs.finish.no_success import LONGER, cure, cure_fit, explain
+from automl_admm.runs.finish.no_success import (
+    LONGER,
+    UNDISTURBED,
+    cure,
+    cure_fit,
+    explain,
+)
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import say_passed_over, say_unsound
 
@@ -43,7 +49,7 @@ def cure_fallback(outcome: PipelineResult) -> Remedy:
     if _has_success(outcome):
         passed = outcome.refit.passed_over
         return cure_fit(passed[0].reason, needs_time=False) if passed else LONGER
-    return cure(outcome.result, outcome.preparation.config) or LONGER
+    return cure(outcome.result, outcome.preparation.config) or UNDISTURBED
 
 
 def _has_success(outcome: PipelineResult) -> bool:

@@ -12,6 +12,7 @@ from automl_admm.core.run import RunResult, StopReason
 from automl_admm.runs.config import RunConfig
 
 LONGER = Remedy("Give a longer {time_budget}.")
+UNDISTURBED = Remedy("Let the next search go on until an evaluation has succeeded.")
 SHOWN_CAUSES = 3
 SHOWN_CHARACTERS = 200
 INLINE = "inline"
