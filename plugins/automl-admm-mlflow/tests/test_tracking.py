@@ -40,6 +40,8 @@ def artifacts_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """MLflow puts artifacts into the working folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", tmp_path.name)
+    # A program of other tests may have called mlflow.set_tracking_uri, which comes first.
+    monkeypatch.setattr("mlflow.tracking._tracking_service.utils._tracking_uri", None)
 
 
 def saved(folder: Path, count: int = 7) -> SavedRun:
