@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from automl_admm.builtin.constraints.score_moves import count_moves
 from automl_admm.builtin.constraints.score_shares import score_share
 from automl_admm.core.evidence import Estimate, Evidence, Rate
 from automl_admm.pipelines.build import predict_scores
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import ConstraintPlugin
 
-ROUNDING = 1e-9  # two scores nearer than this share of them are equal
 SEVERAL = "of several classes there is no one score that a column could move"
 OF = "rows with a number in the column"
 
@@ -50,18 +50,16 @@ class Breaks:
         before, after = ask(numbers[known]), ask(numbers[known] + self.raised_by)
         if before is None or after is None:
             return Estimate(math.nan, SEVERAL)
-        moved = self.sign * (after - before)
-        least = ROUNDING * np.maximum(np.abs(before), np.abs(after))
-        return Rate(int(np.sum(moved < -least)), len(moved), OF)
+        return count_moves(before, after, OF, sign=-self.sign)
 
 
 def _scores(
     pipeline: Any, rows: Any, column: Any, numbers: NDArray[np.float64]
-) -> NDArray[np.float64] | None:
+) -> NDArray[Any] | None:
     """Return a score for each of the rows with these numbers; None if there are several."""
     changed = rows.copy()
     changed[column] = numbers
-    found = np.asarray(predict_scores(pipeline, changed), dtype=float)
+    found = np.asarray(predict_scores(pipeline, changed))
     if found.ndim == 2:
         return found[:, -1] if found.shape[1] <= 2 else None
     classes = getattr(pipeline, "classes_", ())

@@ -16,6 +16,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from automl_admm.builtin.constraints.score_moves import count_moves
 from automl_admm.builtin.constraints.score_shares import score_share
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.evidence import Estimate, Evidence, Largest, Rate
@@ -27,7 +28,6 @@ from automl_admm.pipelines.thresholds.single import response_of
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import ConstraintPlugin
 
-ROUNDING = 1e-9  # a move by this share of the score is none
 FILLED = "rows with a value in column '{}'"
 NUMBERS = "rows with a number"
 NO_COLUMNS = "the model is given no column that has a value"
@@ -70,9 +70,12 @@ class BlankMoves:
             for name, labels in made_of(as_frame(evaluated.X), evaluated.origins).items()
             if name in known
         }
+        in_doubt = [share for share in shares.values() if isinstance(share, Estimate)]
+        if in_doubt:
+            return in_doubt[0]
         return Largest(shares) if shares else Estimate(math.nan, NO_COLUMNS)
 
-    def _of(self, evaluated: EvaluatedPipeline, name: str, labels: list[Any]) -> Rate:
+    def _of(self, evaluated: EvaluatedPipeline, name: str, labels: list[Any]) -> Rate | Estimate:
         X, blanks = as_frame(evaluated.X), evaluated.blanks or {}
         filled = filled_rows(X, labels, blanks)
         rows = X if filled.all() else X.loc[filled]
@@ -81,8 +84,7 @@ class BlankMoves:
             # A column of the same kind with nothing in it: whole numbers become floating-point.
             fill = {"fill_value": blanks[str(label)]} if str(label) in blanks else {}
             blank[label] = rows[label].iloc[:0].reindex(rows.index, **fill)
-        moved = _moves(evaluated, rows, blank)
-        return Rate(int(np.sum(moved > self.least)), len(moved), FILLED.format(name))
+        return _moved(evaluated, rows, blank, self.least, FILLED.format(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +112,8 @@ class NoiseMoves:
             has_numbers |= np.isfinite(numbers) & (size > 0.0)
             with np.errstate(over="ignore"):
                 noisy[label] = numbers + size * _signs(numbers, str(label))
-        moved = _moves(evaluated, X.loc[has_numbers], noisy.loc[has_numbers])
-        return Rate(int(np.sum(moved > self.noise.more_than)), len(moved), NUMBERS)
+        given = X.loc[has_numbers], noisy.loc[has_numbers]
+        return _moved(evaluated, *given, self.noise.more_than, NUMBERS)
 
 
 def _given_as_numbers(X: Any, origins: Mapping[str, str]) -> Iterator[Any]:
@@ -132,22 +134,19 @@ def _signs(numbers: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     return np.where(mix(bits, salt) & np.uint64(1), 1.0, -1.0)
 
 
-def _moves(evaluated: EvaluatedPipeline, rows: Any, changed: Any) -> NDArray[np.float64]:
-    """Return how far the score of each row moves, of several classes the one that moves most.
-
-    It is less the part that rounding may have.
-    """
+def _moved(
+    evaluated: EvaluatedPipeline, rows: Any, changed: Any, least: float, of: str
+) -> Rate | Estimate:
+    """Return the share of rows whose score moves, of several classes the one that moves most."""
     if not len(rows):
-        return np.empty(0)
+        return Rate(0, 0, of)
     pipeline, is_frame = evaluated.pipeline, hasattr(evaluated.X, "columns")
     given = (one if is_frame else one.to_numpy() for one in (rows, changed))
     before, after = (np.asarray(predict_scores(pipeline, one)) for one in given)
-    if not response_of(pipeline) and hasattr(pipeline, "classes_"):
-        return np.asarray(before != after, dtype=float)  # decisions alone
-    before, after = before.astype(float), after.astype(float)
-    sizes = np.maximum(np.abs(before), np.abs(after))
-    distances = np.abs(after - before) - ROUNDING * sizes
-    return np.asarray(distances.reshape(len(rows), -1).max(axis=1))
+    if not response_of(pipeline) and hasattr(pipeline, "classes_"):  # decisions alone
+        is_other = np.asarray(before != after, dtype=float)
+        return Rate(int(np.sum(is_other > least)), len(rows), of)
+    return count_moves(before, after, of, least=least)
 
 
 def constraints() -> Iterable[ConstraintPlugin]:

@@ -72,11 +72,34 @@ def test_rows_without_a_number_do_not_count() -> None:
 
 
 def test_rounding_is_no_move_and_a_small_quantity_is_one() -> None:
-    noise = Plain(lambda X: 1e6 + 1e-6 * (X["age"].to_numpy() < 60))
+    noise = Plain(lambda X: 1e6 + (X["sex"] == "f") + 4e-10 * (X["age"].to_numpy() < 60))
     assert measured("rising_breaks", 50, noise, AGES).value == 0.0
     tiny = Plain(lambda X: -1e-12 * X["age"].to_numpy())
     assert measured("rising_breaks", 1, tiny, AGES).value == 1.0
     assert measured("falling_breaks", 1, tiny, AGES).value == 0.0
+
+
+def test_the_last_digit_of_a_score_in_single_precision_is_no_move() -> None:
+    def predict(X: Any) -> Any:
+        last = 3e-7 * (X["age"] < 60).to_numpy()
+        return (1 + (X["sex"] == "f").to_numpy() + last).astype(np.float32)
+
+    assert predict(AGES)[1] > 1.0
+    assert measured("rising_breaks", 50, Plain(predict), AGES).value == 0.0
+
+
+def test_scores_far_from_0_break_by_what_they_differ_in() -> None:
+    times = Plain(lambda X: 1.75e12 - 10 * X["age"].to_numpy(dtype=float))
+    assert measured("rising_breaks", 1, times, AGES).value == 1.0
+    assert measured("falling_breaks", 1, times, AGES).value == 0.0
+
+
+def test_nothing_is_told_where_rounding_may_hide_a_break() -> None:
+    times = Plain(lambda X: 1.75e17 - 10 * X["age"].to_numpy(dtype=float))
+    assert "too large beside their spread" in why_unknown(measured("rising_breaks", 5, times, AGES))
+    assert measured("falling_breaks", 5, times, AGES).value == 0.0
+    same = Plain(lambda X: np.full(len(X), 1.75e17))
+    assert measured("rising_breaks", 5, same, AGES).value == 0.0
 
 
 def test_several_classes_have_no_one_score() -> None:

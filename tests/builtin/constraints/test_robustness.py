@@ -96,6 +96,32 @@ def test_arrays_several_classes_quantities_and_labels_have_moves_too() -> None:
     assert blank(0.5, seen(Labels(), X)).value == 0.5
 
 
+class Far:
+    """A quantity far from 0 to which the second column adds nothing, and the first its value."""
+
+    def __init__(self, kind: str, zero: float) -> None:
+        self.kind, self.zero = kind, zero
+
+    def predict(self, X: Any) -> Any:
+        return (self.zero + np.nan_to_num(X[:, 0])).astype(self.kind)
+
+
+@pytest.mark.parametrize(("kind", "zero"), [("float64", 2e10), ("float32", 5e5)])
+def test_scores_far_from_0_move_by_what_they_move(kind: str, zero: float) -> None:
+    X = np.array([[5.5, 1.0], [-7.0, 1.0], [0.0, 1.0]])
+    assert blank(5, seen(Far(kind, zero), X)).value == pytest.approx(2 / 3)
+    assert blank(6, seen(Far(kind, zero), X)).value == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(("kind", "zero"), [("float64", 2e16), ("float32", 1e8)])
+def test_nothing_is_told_where_rounding_is_more_than_the_number(kind: str, zero: float) -> None:
+    X = np.array([[16.0, 1.0], [-16.0, 1.0], [0.0, 1.0]])
+    told = why_unknown(blank(5, seen(Far(kind, zero), X)))
+    assert f"up to {zero:.3g}, are too large beside 5" in told
+    assert "their spread" in why_unknown(blank(0, seen(Far(kind, zero), X)))
+    assert blank(20, seen(Far(kind, zero), X)).value == 0.0
+
+
 def test_nothing_to_blank_is_told() -> None:
     empty = ROWS[["age"]].astype(float) * np.nan
     assert "no column that has a value" in why_unknown(blank(0.1, seen(X=empty)))
