@@ -17,6 +17,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,6 +25,7 @@ from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.data.row_roles import Rows, columns_given
 
 ROUNDING = 1e-9
+ROOM = 4 * float(np.finfo(float).eps)  # what rounding may move, as a share
 
 
 class IntervalRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -41,7 +43,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> IntervalRegressor:
         """Calibrate the width on rows that the estimator has not seen."""
-        errors = np.asarray(self.predict(X)) - np.asarray(y)
+        errors = np.asarray(self.predict(X), dtype=float) - np.asarray(y, dtype=float)
         clusters = columns_given(y, None, groups, None).read(are_known=False).clusters
         self.half_width_ = half_width(errors, self.coverage, clusters)
         return self
@@ -53,8 +55,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def predict_interval(self, X: Any) -> Any:
         """Return the lower and the upper end for each row, two columns."""
         check_is_fitted(self, "half_width_")
-        predicted = np.asarray(self.predict(X), dtype=float)
-        return np.column_stack([predicted - self.half_width_, predicted + self.half_width_])
+        return np.column_stack(ends(self.predict(X), self.half_width_))
 
 
 def half_width(errors: Any, coverage: float, clusters: Rows | None = None) -> float:
@@ -79,6 +80,22 @@ def half_width(errors: Any, coverage: float, clusters: Rows | None = None) -> fl
     # Of 9 rows and a coverage of 0.9 the place is 9, and not 10 by rounding.
     place = int(np.searchsorted(mass, (count + 1) * coverage - ROUNDING))
     return float(sizes[order[place]]) if place < len(sizes) else math.inf
+
+
+def ends(predicted: Any, half_width: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the lower and the upper ends around predictions.
+
+    They lie outwards by what rounding may move.
+
+    >>> lower, upper = ends([1.6], 1.6 - 0.6)
+    >>> bool(1.6 - (1.6 - 0.6) <= 0.6), bool(lower[0] <= 0.6)
+    (False, True)
+    """
+    # An error is rounded, and so are an end and a prediction, which other rows beside it may change
+    # in its last place. Without some room all rows with just this error would fall out.
+    middle = np.asarray(predicted, dtype=float)
+    wide = half_width + ROOM * (half_width + np.abs(middle))
+    return middle - wide, middle + wide
 
 
 def least_count(coverage: float) -> int:

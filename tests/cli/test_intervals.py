@@ -12,6 +12,12 @@ from automl_admm.cli.main import main
 
 SEARCH = ("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--executor", "inline")
 
+READERS = {
+    "csv": pd.read_csv,
+    "parquet": pd.read_parquet,
+    "jsonl": lambda file: pd.read_json(file, lines=True, precise_float=True),
+}
+
 
 def call(*words: object) -> int:
     with pytest.raises(SystemExit) as ended:
@@ -44,6 +50,24 @@ def test_intervals_hold_about_their_share_of_new_rows(
     assert list(found) == ["prediction", "lower", "upper"]
     assert np.allclose((found["lower"] + found["upper"]) / 2, found["prediction"])
     assert 0.8 < np.mean((found["lower"] <= truth) & (truth <= found["upper"])) < 0.98
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_prices_of_two_values_lie_within_the_intervals_of_the_file(
+    place: Path, tmp_path: Path, ending: str
+) -> None:
+    """Two in five have just the error of the width."""
+    rng = np.random.default_rng(2)
+    for name, count in (("train", 300), ("known", 200), ("new", 400)):
+        prices = pd.DataFrame({"shop": rng.choice(["u", "v"], count), "y": 2.6})
+        prices.loc[rng.permutation(count) % 5 < 2, "y"] = 0.3
+        prices.to_csv(tmp_path / f"{name}.csv", index=False)
+    run, out = tmp_path / "run", tmp_path / f"out.{ending}"
+    assert call("fit", tmp_path / "train.csv", "--target", "y", *SEARCH, "--out", run) == 0
+    words = ("--intervals", "90%", "--calibrate", tmp_path / "known.csv", "-o", out)
+    assert call("predict", run, tmp_path / "new.csv", *words) == 0
+    found, truth = READERS[ending](out), pd.read_csv(tmp_path / "new.csv")["y"]
+    assert np.mean((found["lower"] <= truth) & (truth <= found["upper"])) > 0.85
 
 
 def test_rows_given_several_times_are_told(

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import skops.io
 from sklearn.base import clone
+from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 
 from automl_admm.core.errors import ConfigurationError, DataError
-from automl_admm.pipelines.intervals import IntervalRegressor, half_width, least_count
+from automl_admm.pipelines.intervals import IntervalRegressor, ends, half_width, least_count
 
 
 @pytest.mark.parametrize(
@@ -64,6 +65,23 @@ def test_groups_are_given_to_the_fit_one_for_each_row() -> None:
     assert math.isinf(intervals.fit(X, X[:, 0], groups=made).half_width_)
     with pytest.raises(DataError, match="groups has 39 rows, and y has 40"):
         intervals.fit(X, X[:, 0], groups=made[1:])
+
+
+@pytest.mark.parametrize("low", np.round(np.arange(-40, 40) / 7, 1).tolist())
+def test_rows_with_just_the_error_of_the_width_lie_within_it(low: float) -> None:
+    y = np.tile([low, low + 1.0, low + 1.0], 30).round(1)
+    middle = DummyRegressor(strategy="median").fit(y[:, None], y)
+    lower, upper = IntervalRegressor(middle).fit(y[:, None], y).predict_interval(y[:, None]).T
+    assert ((lower <= y) & (y <= upper)).all()
+    assert np.allclose(upper - lower, 2.0)
+
+
+def test_ends_hold_a_value_of_single_precision_and_may_be_infinite() -> None:
+    narrow, y = np.array([0.1, 1e7], dtype=np.float32), np.array([0.4, 1e7 + 0.3])
+    width = float(np.max(np.abs(narrow.astype(float) - y)))
+    lower, upper = ends(narrow, width)
+    assert ((lower <= y) & (y <= upper)).all()
+    assert [one.tolist() for one in ends([2.0], math.inf)] == [[-math.inf], [math.inf]]
 
 
 @pytest.mark.parametrize("coverage", [0.0, 1.0, 90, math.nan, "0.9"])

@@ -245,11 +245,12 @@ def _check_output(output: Path) -> None:
 def _predictions(model: Any, frame: Any, half_width: float | None = None) -> Any:
     import pandas as pd
 
+    from automl_admm.pipelines.intervals import ends
+
     with rows_for_the_model():
         columns = {"prediction": _in_one_type(model, model.predict(frame))}
         if half_width is not None:
-            columns["lower"] = columns["prediction"] - half_width
-            columns["upper"] = columns["prediction"] + half_width
+            columns["lower"], columns["upper"] = ends(columns["prediction"], half_width)
         if hasattr(model, "predict_proba"):
             probabilities = model.predict_proba(frame)
             for place, label in enumerate(model.classes_):
