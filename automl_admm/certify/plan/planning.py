@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+
+import numpy as np
 
 from automl_admm.certify.bounds.row_counts import smallest, stretch
 from automl_admm.certify.plan.power import expected_bounds, half_width, most_events, rows_needed
 from automl_admm.certify.walk.verdicts import why_not_estimable
-from automl_admm.core.evidence import Evidence, Fact, Gap, Largest, Rate, Smallest, Timing
+from automl_admm.core.evidence import (
+    Evidence,
+    Fact,
+    Gap,
+    Largest,
+    Mean,
+    Rate,
+    RootMeanSquare,
+    Smallest,
+    Timing,
+)
 from automl_admm.core.limits import Limit
 
 LARGEST_FRACTION = 0.4  # the search keeps more than half of the rows
@@ -120,14 +132,29 @@ def _at(limit: Limit, share: float) -> float:
 
 def _few_rows(limit: Limit, evidence: Evidence, risk: float, *, approximate_allowed: bool) -> str:
     """Say that the rows are too few, and how many would be enough."""
-    is_possible = can_pass(limit, evidence, risk, approximate_allowed=approximate_allowed)
+    best = _at_its_best(evidence, limit)
+    is_possible = can_pass(limit, best, risk, approximate_allowed=approximate_allowed)
     is_possible = is_possible or _is_gap_within_reach(limit, evidence, risk)
     # If even the best value fails, the rows for the best value are the ones to name.
-    truth = _at(limit, HALFWAY) if is_possible else limit.extreme or 0.0
-    rows = rows_needed(evidence, limit, truth, risk, approximate_allowed=approximate_allowed)
+    seen, truth = (evidence, HALFWAY) if is_possible else (best, 0.0)
+    needed = partial(rows_needed, seen, limit, approximate_allowed=approximate_allowed)
+    rows = needed(_at(limit, truth), risk)
     verb = "are few to" if is_possible else "cannot"
     needs = "no number of rows would do" if rows is None else f"needs about {rows}"
     return f"your {_in_words(evidence)} {verb} certify {limit} ({needs})."
+
+
+def _at_its_best(evidence: Evidence, limit: Limit) -> Evidence:
+    """Return the evidence of a model without an error on as many rows, of errors with an end.
+
+    Their bound is another than around the errors of a plain pipeline. Other evidence stays.
+    """
+    if isinstance(evidence, RootMeanSquare) and math.isfinite(evidence.largest_square):
+        return replace(evidence, errors=np.zeros(len(evidence.errors)))
+    has_ends = isinstance(evidence, Mean) and math.isfinite(evidence.highest - evidence.lowest)
+    if isinstance(evidence, Mean) and has_ends and limit.extreme is not None:
+        return replace(evidence, values=np.full(len(evidence.values), limit.extreme))
+    return evidence
 
 
 def can_pass(limit: Limit, evidence: Evidence, risk: float, *, approximate_allowed: bool) -> bool:

@@ -118,6 +118,21 @@ def rows_needed(
     return None if factor is None else _round_up(cell.rows * factor)
 
 
+def bound_on_most_rows(
+    evidence: Evidence, limit: Limit, risk: float, *, approximate_allowed: bool
+) -> float:
+    """Return the bound of `MOST_ROWS` rows with the same value; NaN without one.
+
+    Several cells, as of groups, have none: their bounds on so many rows take seconds.
+    """
+    counted = cells(evidence)
+    if len(counted) != 1 or not counted[0].rows:
+        return math.nan
+    grown = stretch(evidence, max(1.0, MOST_ROWS / counted[0].rows))
+    bounds = expected_bounds(grown, risk, approximate_allowed=approximate_allowed)
+    return math.nan if bounds is None else bounds.lower if limit.at_least else bounds.upper
+
+
 def _factor_needed(
     evidence: Evidence, limit: Limit, room: float, risk: float, *, approximate_allowed: bool
 ) -> float | None:

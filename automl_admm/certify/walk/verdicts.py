@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from automl_admm.certify.bounds.bounds import Bounds, approximate_bounds, exact_bounds
 from automl_admm.certify.bounds.row_counts import counts, smallest
-from automl_admm.certify.plan.power import rows_needed
+from automl_admm.certify.plan.power import MOST_ROWS, bound_on_most_rows, rows_needed
 from automl_admm.certify.walk.looks import Look
 from automl_admm.core.evidence import (
     Calibration,
@@ -163,21 +163,34 @@ def _bound_in_words(bounds: Bounds, bound: float) -> str:
 
 def _uncertain(evidence: Evidence, limit: Limit, bounds: Bounds, risk: float) -> Finding:
     """Too few rows to tell, and how many would do if the value seen is the true one."""
-    rows = rows_needed(
-        evidence, limit, evidence.value, risk, approximate_allowed=bounds.is_approximate
-    )
+    is_approximate = bounds.is_approximate
+    rows = rows_needed(evidence, limit, evidence.value, risk, approximate_allowed=is_approximate)
     found = _finding(evidence, Verdict.NOT_CERTIFIED, limit, bounds)
-    reason = f"insufficient evidence: {_rows_in_words(evidence, limit, rows)}"
-    return replace(found, rows_needed=rows, reason=reason)
+    words = _rows_in_words(evidence, limit, rows) or _too_close(
+        limit,
+        evidence.value,
+        bound_on_most_rows(evidence, limit, risk, approximate_allowed=is_approximate),
+    )
+    return replace(found, rows_needed=rows, reason=f"insufficient evidence: {words}")
 
 
 def _rows_in_words(evidence: Evidence, limit: Limit, rows: int | None) -> str:
+    """Say how many rows there should be; nothing if no number of them would do."""
     if not limit.holds(evidence.value):
         return f"its value of {evidence.value:.4g} is outside, which more rows do not mend"
     cell = smallest(evidence)
     if rows is None or cell is None:
-        return f"its value of {evidence.value:.4g} is too close for any number of rows"
+        return ""
     return f"it needs about {rows} {cell}; there are {cell.rows}"
+
+
+def _too_close(limit: Limit, value: float, bound: float) -> str:
+    """Say that a value is too close to its limit, and what a table as large as any would prove."""
+    words = f"its value of {value:.4g} is too close for any number of rows"
+    if math.isnan(bound) or limit.holds(bound):
+        return words
+    side = "at least" if limit.at_least else "at most"
+    return f"{words} up to {MOST_ROWS}, which would prove {side} {bound:.4g}"
 
 
 def _has_no_largest(evidence: Evidence) -> bool:

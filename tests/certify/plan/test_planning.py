@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from automl_admm.certify.plan.planning import Demand, is_out_of_reach, plan
-from automl_admm.core.evidence import Estimate, Fact, Gap, Largest, Rate, Smallest, Timing
+from automl_admm.certify.walk.verdicts import judge
+from automl_admm.core.evidence import (
+    Estimate,
+    Fact,
+    Gap,
+    Largest,
+    Mean,
+    Rate,
+    RootMeanSquare,
+    Smallest,
+    Timing,
+)
 from automl_admm.core.limits import Limit
 
 FPR = Limit("fpr", 0.05, extreme=0.0)
@@ -90,6 +101,18 @@ def test_without_limits_nothing_is_set_aside() -> None:
 def test_a_limit_at_its_extreme_is_certified_by_no_number_of_rows() -> None:
     (sentence,) = plan([Demand(Limit("fpr", 0.0, extreme=0.0), Rate(0, 100))], 0.05).shortfalls
     assert "no number of rows would do" in sentence
+
+
+def test_rows_for_a_limit_on_errors_are_those_of_a_model_without_one() -> None:
+    """The verdict on such a model says the same."""
+    errors = RootMeanSquare(np.linspace(0.0, 0.5, 240), 1.0)
+    limit = Limit("rmse_to_1", 0.01, extreme=0.0)
+    (sentence,) = plan([Demand(limit, errors)], 0.1, fraction=0.4).shortfalls
+    assert sentence.endswith("cannot certify rmse_to_1 <= 0.01 (no number of rows would do).")
+    values, limit = Mean(np.linspace(0.0, 0.5, 240), 0.0, 1.0), Limit("mae_to_1", 0.01, extreme=0.0)
+    (sentence,) = plan([Demand(limit, values)], 0.1, fraction=0.4).shortfalls
+    needed = judge(Mean(np.zeros(96), 0.0, 1.0), limit, 0.1).rows_needed
+    assert sentence.endswith(f"cannot certify mae_to_1 <= 0.01 (needs about {needed}).")
 
 
 def test_a_limit_on_all_groups_is_out_of_reach_if_one_group_is_too_small() -> None:

@@ -11,7 +11,17 @@ import pytest
 from automl_admm.certify.plan.power import most_events
 from automl_admm.certify.walk.looks import Look
 from automl_admm.certify.walk.verdicts import Verdict, all_certified, judge, judge_in
-from automl_admm.core.evidence import Estimate, Evidence, Fact, Gap, Mean, Ranking, Rate, Timing
+from automl_admm.core.evidence import (
+    Estimate,
+    Evidence,
+    Fact,
+    Gap,
+    Mean,
+    Ranking,
+    Rate,
+    RootMeanSquare,
+    Timing,
+)
 from automl_admm.core.limits import Limit
 
 FPR = Limit("fpr", 0.05, extreme=0.0)
@@ -73,7 +83,17 @@ def test_more_rows_are_not_promised_to_mend_a_value_outside() -> None:
     finding = judge(Rate(55, 1000), FPR, 0.05)
     assert finding.rows_needed is None
     assert "more rows do not mend" in finding.reason
-    assert "too close" in judge(Rate(4999, 100_000), FPR, 0.05).reason
+    assert judge(Rate(4999, 100_000), FPR, 0.05).reason == (
+        "insufficient evidence: its value of 0.04999 is too close for any number of rows up to "
+        "1000000, which would prove at most 0.05035"
+    )
+
+
+def test_a_bound_that_no_rows_bring_to_the_limit_is_told() -> None:
+    """Of very many rows neighbours are averaged: a model without an error proves 0.0125."""
+    finding = judge(RootMeanSquare(np.zeros(240), 1.0), Limit("rmse_to_1", 0.01), 0.1)
+    assert finding.rows_needed is None
+    assert finding.reason.endswith("rows up to 1000000, which would prove at most 0.01249")
 
 
 @pytest.mark.parametrize(
