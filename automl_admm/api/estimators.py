@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -53,6 +53,7 @@ from automl_admm.data.unique_names import with_unique_names
 from automl_admm.execution.server.early_server import started_early
 from automl_admm.pipelines.default_outputs import default_outputs
 from automl_admm.pipelines.labels import accuracy_of_decided, check_scored, leaves_undecided
+from automl_admm.pipelines.predictions.constant_truth import ScoredByR2
 from automl_admm.plugins.records import LearningTask
 from automl_admm.runs.cancelling import cancellers
 from automl_admm.runs.config import RunConfig, count_workers
@@ -220,9 +221,8 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         self._learned = outcome.learned
         self.best_score_ = outcome.score
         self.best_text_ = outcome.best.text
-        ensemble = outcome.refit.ensemble
+        ensemble, of_folds = outcome.refit.ensemble, outcome.refit.of_folds
         self.ensemble_ = None if ensemble is None else ensemble.as_content(metric)
-        of_folds = outcome.refit.of_folds
         self.of_folds_ = None if of_folds is None else of_folds.as_content()
         self.feasible_ = outcome.result.feasible
         self.fallback_ = None if outcome.fallback is None else str(outcome.fallback)
@@ -364,7 +364,7 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
 
 
 @documented()
-class AutoMLRegressor(RegressorMixin, _AutoML):  # type: ignore[misc]
+class AutoMLRegressor(ScoredByR2, _AutoML):
     """Find the best regression pipeline within limits.
 
     It searches as `AutoMLClassifier` does, for a target that is a quantity.

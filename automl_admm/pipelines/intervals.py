@@ -18,17 +18,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.data.row_roles import Rows, columns_given
+from automl_admm.pipelines.predictions.constant_truth import ScoredByR2
 
 ROUNDING = 1e-9
 ROOM = 4 * float(np.finfo(float).eps)  # what rounding may move, as a share
 
 
-class IntervalRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class IntervalRegressor(ScoredByR2, BaseEstimator):  # type: ignore[misc]
     """A fitted regressor with intervals that hold a share of new rows, its `coverage`.
 
     `fit` does not train the `estimator`: it measures its errors on rows that the estimator has

@@ -1,4 +1,4 @@
-"""Scores that divide by the variance of the truth, where the truth has none.
+"""Scores that divide by a spread of the truth, where the truth has none.
 
 scikit-learn answers 0 there, and 1 for predictions that leave nothing to explain. But it asks if
 the computed variance is 0, and that of many times 0.1 is 1.9e-34, as their mean is rounded: R² was
@@ -7,11 +7,13 @@ the computed variance is 0, and that of many times 0.1 is 1.9e-34, as their mean
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from sklearn.base import RegressorMixin
 
 from automl_admm.core.explained_variance import is_constant
 from automl_admm.core.space import Array
@@ -28,15 +30,52 @@ PERFECT: Mapping[str, Callable[[Array], bool]] = MappingProxyType(
 )
 
 
+def has_no_spread(name: str, truth: Array, weights: Any) -> bool:
+    """Return True if a scorer divides by a spread of the truth and its rows with weight have none.
+
+    A single row has none, and no rows have none.
+    """
+    return name in PERFECT and is_constant(truth[_counted(truth, weights)])
+
+
+def constant_score(name: str, predictions: Any, truth: Array, weights: Any) -> float:
+    """Return 0 or 1 where a truth has no spread; NaN of fewer than two rows with weight."""
+    counted = _counted(truth, weights)
+    if counted.sum() < 2:
+        return math.nan
+    errors = np.reshape(np.asarray(predictions), truth.shape) - truth
+    return float(PERFECT[name](errors[counted]))
+
+
+def _counted(truth: Array, weights: Any) -> Any:
+    return np.ones(len(truth), dtype=bool) if weights is None else np.asarray(weights) > 0
+
+
 def score_of_constant(
     metric: Metric, pipeline: Any, X: Any, truth: Any, weights: Any
 ) -> float | None:
-    """Return 0 or 1 if a metric divides by a variance and the truth has none; else None.
-
-    A row without weight is none. Of fewer than two rows nothing is said.
-    """
-    is_perfect = None if metric.sees_labels else PERFECT.get(metric.name)
-    known = slice(None) if weights is None else np.asarray(weights) > 0
-    if is_perfect is None or len(truth) < 2 or not is_constant(truth[known]):
+    """Return a metric's score if it divides by a spread and the truth has none; else None."""
+    if metric.sees_labels or not has_no_spread(metric.name, truth, weights):
         return None
-    return float(is_perfect((np.asarray(pipeline.predict(X)) - truth)[known]))
+    return constant_score(metric.name, pipeline.predict(X), truth, weights)
+
+
+class ScoredByR2(RegressorMixin):  # type: ignore[misc]
+    """A regressor whose `score` is R², of a constant truth 0, or 1 without any error."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R² on these rows: 1 − Σ (y − ŷ)² / Σ (y − ȳ)², by the weights of the rows.
+
+        Of a constant truth it is 0, or 1 if all predictions are right, as scikit-learn has it.
+        """
+        from sklearn.metrics import r2_score
+
+        predictions = self.predict(X)
+        found = float(r2_score(y, predictions, sample_weight=sample_weight))  # it checks them
+        truth = np.asarray(y)
+        if truth.size != len(truth):  # of several quantities
+            return found
+        truth = (truth.astype(float) if truth.dtype == object else truth).reshape(-1)
+        if not has_no_spread("r2", truth, sample_weight):
+            return found
+        return constant_score("r2", predictions, truth, sample_weight)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from automl_admm.constraints.unknown_groups import warn_of_unknown_groups
@@ -23,6 +23,7 @@ from automl_admm.data.later_rows import warn_of_later_rows
 from automl_admm.data.python_rows import plain_target
 from automl_admm.pipelines.default_outputs import default_outputs
 from automl_admm.pipelines.labels import accuracy_of_decided, check_scored, leaves_undecided
+from automl_admm.pipelines.predictions.constant_truth import ScoredByR2
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.finish.model_mark import tell_mark
 from automl_admm.runs.finish.model_versions import tell_versions
@@ -139,7 +140,7 @@ class LoadedClassifier(ClassifierMixin, LoadedModel):  # type: ignore[misc]
         return self._answer("decision_function", X)
 
 
-class LoadedRegressor(RegressorMixin, LoadedModel):  # type: ignore[misc]
+class LoadedRegressor(ScoredByR2, LoadedModel):
     """A fitted regressor of a run; `score` is R²."""
 
     _search = "AutoMLRegressor"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
+from sklearn.metrics import r2_score
 
-from automl_admm import AutoMLRegressor
+from automl_admm import AutoMLRegressor, load
 from automl_admm.data.row_roles import Roles
+from automl_admm.pipelines.intervals import IntervalRegressor
 from automl_admm.pipelines.metrics import Metric, resolve_metric
 from automl_admm.pipelines.predictions.measured import Table, score_of
 from automl_admm.plugins.registry import Registry
@@ -70,3 +74,31 @@ def test_a_constant_fold_does_not_decide_a_search() -> None:
         return float(search.best_score_)
 
     assert -1 < best(0.1) < 1
+
+
+def test_the_score_of_each_regressor_is_that_of_a_run(tmp_path: Path) -> None:
+    """A search, the model in its folder and one with intervals said −1e33."""
+    rows, constant = np.random.default_rng(0).normal(size=(70, 2)), np.full(70, 0.1)
+    search = AutoMLRegressor(
+        "tiny", max_evaluations=1, executor="inline", random_state=0, work_dir=tmp_path
+    ).fit(rows, np.sin(rows[:, 0]) + rows[:, 1])
+    models = (search, load(tmp_path), IntervalRegressor(search))
+    assert [one.score(rows, constant) for one in models] == [0.0, 0.0, 0.0]
+    assert {one.score(rows, rows[:, 1]) for one in models} == {
+        r2_score(rows[:, 1], search.predict(rows))
+    }
+
+
+@pytest.mark.parametrize("kind", [list, pd.Series, lambda y: y.reshape(-1, 1)])
+def test_a_constant_truth_may_have_any_form(kind: type) -> None:
+    """Lists, columns and weights are taken as scikit-learn takes them."""
+    model, weights = IntervalRegressor(FITTED), np.linspace(0.0, 1.0, 70)
+    assert model.score(X, kind(np.full(70, 0.1)), sample_weight=list(weights)) == 0.0
+    assert model.score(X, kind(X[:, 0])) == pytest.approx(1.0)
+
+
+def test_several_quantities_are_scored_as_before() -> None:
+    """The mean R² of two, by scikit-learn."""
+    both = np.column_stack([X[:, 0], np.sin(X[:, 0])])
+    model = LinearRegression().fit(X, both)
+    assert IntervalRegressor(model).score(X, both) == model.score(X, both)

@@ -1,4 +1,4 @@
-"""The parts of `pipeline.py` around its model; nothing of this package is used here."""
+"""The parts of `pipeline.py` around its model; it carries their imports of this package, too."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from automl_admm.pipelines.predictions.constant_truth import constant_score, has_no_spread
 
 
 def make_columns(table: Any, readings: list[Any], readers: dict[str, Any], place: Any) -> Any:
@@ -152,6 +154,9 @@ def score_of(
     """
     from sklearn.metrics import get_scorer
 
+    is_regressor, name = not hasattr(model, "classes_"), metric or "r2"
+    if is_regressor and has_no_spread(name, y, weights):
+        return name, constant_score(name, model.predict(X), y, weights)
     by_weight = {} if weights is None else {"sample_weight": weights}
     if metric is not None:
         scorer = get_scorer(metric)
@@ -166,7 +171,7 @@ def score_of(
             return metric, scorer(model, X, y, **by_weight)
         except ValueError:
             pass  # of one class alone some metrics have no value
-    return "accuracy" if hasattr(model, "classes_") else "r2", model.score(X, y, **by_weight)
+    return "r2" if is_regressor else "accuracy", model.score(X, y, **by_weight)
 
 
 def hand_out(predictions: Any, output: str | None) -> None:

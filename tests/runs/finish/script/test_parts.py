@@ -26,6 +26,13 @@ def test_the_score_is_that_of_the_metric() -> None:
     assert score_of(line, X, X[:, 0], None) == ("r2", pytest.approx(1.0))
 
 
+@pytest.mark.parametrize("metric", [None, "r2", "explained_variance"])
+def test_a_constant_truth_is_scored_as_in_the_run(metric: str | None) -> None:
+    """R² of many times 0.1 was −1e33."""
+    line = LinearRegression().fit(X, X[:, 0])
+    assert score_of(line, X, np.full(40, 0.1), metric) == (metric or "r2", 0.0)
+
+
 @pytest.mark.parametrize(
     "labels", [[2**53 + 1, 2**53 + 2], [False, True], ["no", "yes"]], ids=["int", "bool", "text"]
 )
