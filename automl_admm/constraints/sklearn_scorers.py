@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -11,6 +12,7 @@ import numpy as np
 
 from automl_admm.core.evidence import Estimate
 from automl_admm.pipelines.metrics import takes_weights
+from automl_admm.pipelines.predictions.constant_truth import has_no_spread
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
     ConstraintPlugin,
@@ -20,6 +22,7 @@ from automl_admm.plugins.records import (
 RESPONSES = ("predict_proba", "decision_function")
 # The first is in nats and grows with the number of classes, the second is a quotient of rates.
 UNBOUNDED = ("mutual_info_score", "positive_likelihood_ratio")
+SAME_TRUTH = "it has no two different true values"
 # What scikit-learn's modules of metrics are of.
 TARGETS: dict[str, Target] = {
     "_regression": "a quantity",
@@ -113,11 +116,13 @@ class Scored:
     name: str
 
     def __call__(self, evaluated: EvaluatedPipeline) -> Estimate:
-        """The score on these rows."""
+        """The score on these rows; NaN if it divides by a spread that their truth does not have."""
         from sklearn.metrics import get_scorer
 
-        scorer = get_scorer(self.name)
         weights = evaluated.weights
+        if has_no_spread(self.name, evaluated.y, weights):
+            return Estimate(math.nan, SAME_TRUTH)
+        scorer = get_scorer(self.name)
         more = {} if weights is None else {"sample_weight": weights}
         return Estimate(float(scorer(Replayed(evaluated), evaluated.X, evaluated.y, **more)))
 

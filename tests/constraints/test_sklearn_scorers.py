@@ -1,10 +1,17 @@
-"""scikit-learn's scorers as limits: which of them look at decisions."""
+"""scikit-learn's scorers as limits: decisions that they look at, and rows that have no value."""
 
 from __future__ import annotations
 
-import pytest
+import math
 
-from automl_admm.constraints.sklearn_scorers import score_measure
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+
+from automl_admm.constraints.sklearn_scorers import Scored, score_measure
+from automl_admm.core.returned_evidence import as_evidence
+from automl_admm.core.unknown_values import why_unknown
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 
 
 @pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy", "f1", "precision", "jaccard"])
@@ -20,3 +27,36 @@ def test_these_look_at_scores_alone(name: str) -> None:
 @pytest.mark.parametrize("name", ["r2", "f1_samples", "rand_score"])
 def test_one_that_is_no_metric_of_two_classes_does_no_harm(name: str) -> None:
     assert score_measure(name).uses_decisions
+
+
+X = np.arange(70.0).reshape(-1, 1)
+
+
+def seen(truth: np.ndarray, weights: np.ndarray | None = None) -> EvaluatedPipeline:
+    """Return a regressor as limits see it on these rows."""
+    rows, model = X[: len(truth)], LinearRegression().fit(X, np.sin(X[:, 0]))
+    found = model.predict(rows)
+    return EvaluatedPipeline(model, rows, truth, found, 0.0, 0.0, found, weights=weights)
+
+
+ALONE = np.where(np.arange(70) == 1, 1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("truth", "weights"),
+    [(np.full(70, 0.1), None), (X[:, 0], ALONE), (np.array([3.0]), None)],
+    ids=["constant", "one weight", "one row"],
+)
+def test_a_truth_without_a_spread_has_no_explained_variance(
+    truth: np.ndarray, weights: np.ndarray | None
+) -> None:
+    """It was -1e33, or 1 of a single row, and the model was chosen by it."""
+    found = as_evidence(Scored("explained_variance")(seen(truth, weights)))
+    assert math.isnan(found.value)
+    assert why_unknown(found) == "gives no number: it has no two different true values"
+
+
+def test_another_score_of_a_constant_truth_is_that_of_scikit_learn() -> None:
+    """An error needs no spread."""
+    assert Scored("neg_max_error")(seen(np.full(70, 0.1))).value < 0
+    assert Scored("explained_variance")(seen(X[:, 0])).value < 1
