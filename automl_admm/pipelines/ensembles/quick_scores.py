@@ -44,11 +44,18 @@ def neg_log_loss(y: Any, probabilities: Array) -> Array:
 
 
 def r2(y: Any, predictions: Array) -> Array:
-    """Return 1 − Σ (y − ŷ)² / Σ (y − ȳ)²; NaN for a constant target."""
-    spread = 0.0 if is_constant(y) else float(((y - y.mean()) ** 2).sum())
-    if not spread:  # of values below 1e-160 the squares are 0
+    """Return 1 − Σ (y − ŷ)² / Σ (y − ȳ)²; of a constant target 0, or 1 without any error."""
+    if len(y) < 2:
         return np.full(len(predictions), np.nan)
-    found: Array = 1.0 - ((predictions - y) ** 2).sum(axis=1) / spread
+    errors: Array = predictions - y
+    left, spread = (errors**2).sum(axis=1), float(((y - y.mean()) ** 2).sum())
+    found: Array
+    if is_constant(y):
+        found = np.where(errors.any(axis=1), 0.0, 1.0)
+    elif spread:
+        found = 1.0 - left / spread
+    else:  # of values below 1e-160 the squares are 0
+        found = np.where(left > 0, 0.0, 1.0)
     return found
 
 

@@ -119,9 +119,31 @@ def test_quick_scores_are_those_of_scikit_learn(name: str) -> None:
     assert BY_NAME[name](rows.y, given) == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_constant_target_has_no_quick_r2() -> None:
-    assert np.isnan(BY_NAME["r2"](np.full(70, 0.1), np.zeros((2, 70)))).all()
-    assert np.isnan(BY_NAME["r2"](np.array([1e-200, 2e-200]), np.zeros((2, 2)))).all()
+@pytest.mark.parametrize("name", list(BY_NAME))
+@pytest.mark.parametrize("rows", [70, 2, 1])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_quick_scores_of_a_constant_target_are_those_of_a_run(name: str, rows: int) -> None:
+    """R² was none, so that no ensemble was ever chosen where one fold has a constant target."""
+    rng, X = np.random.default_rng(0), pd.DataFrame({"a": np.arange(rows)})
+    if name in ("roc_auc", "neg_log_loss"):
+        classes, sure = np.array(["b", "a"]), rng.uniform(size=(3, rows))
+        metric = Metric(name, get_scorer(name)).knowing(classes)
+        constant, given = (
+            Table(X, np.zeros(rows, dtype=int), classes),
+            np.stack([1 - sure, sure], 2),
+        )
+    else:
+        metric, constant = Metric(name, get_scorer(name)), Table(X, np.full(rows, 0.1))
+        given = np.stack([np.full(rows, 0.1), np.zeros(rows), rng.normal(size=rows)])
+    expected = [score_of(metric, replay(constant, one), constant) for one in given]
+    assert BY_NAME[name](constant.y, given) == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize("given", [[1e-200, 2e-200], [0.0, 0.0], [1.0, 2.0]], ids=str)
+def test_the_quick_r2_of_squares_that_underflow_is_that_of_a_run(given: list[float]) -> None:
+    rows = Table(pd.DataFrame({"a": [0, 1]}), np.array([1e-200, 2e-200]))
+    expected = score_of(R2, replay(rows, np.array(given)), rows)
+    assert BY_NAME["r2"](rows.y, np.array([given])) == [expected]
 
 
 def test_weights_of_rows_count_in_the_choice() -> None:
