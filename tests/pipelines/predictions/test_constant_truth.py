@@ -53,6 +53,20 @@ def test_rows_without_weight_do_not_count() -> None:
     assert score_of(metric("r2"), FITTED, Table(X, truth, roles=Roles(weights=weights))) == 0.0
 
 
+@pytest.mark.parametrize("name", ["r2", "explained_variance"])
+@pytest.mark.parametrize("weights", [np.zeros(70), np.arange(70) == 1], ids=["none", "one"])
+def test_fewer_than_two_rows_with_weight_have_no_score(name: str, weights: np.ndarray) -> None:
+    """Rows whose weights are nothing beside those of other folds were predicted perfectly."""
+    rows = Table(X, np.cos(X[:, 0]), roles=Roles(weights=weights.astype(float)))
+    assert np.isnan(score_of(metric(name), FITTED, rows))
+
+
+@pytest.mark.parametrize("name", ["r2", "explained_variance"])
+def test_a_single_row_has_no_score(name: str) -> None:
+    """Its explained variance was 1."""
+    assert np.isnan(score_of(metric(name), FITTED, Table(X[:1], X[:1, 0] + 1.0)))
+
+
 def test_a_truth_with_a_variance_is_left_to_scikit_learn() -> None:
     """Small differences beyond rounding count."""
     truth = 0.1 + X[:, 0] * 1e-9
