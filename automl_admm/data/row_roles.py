@@ -242,6 +242,12 @@ def _weights(column: Any, place: Place | None) -> Array:
     _refuse(found < 0, f"the weight in '{name}' is negative", place)
     if not (found > 0).any():
         raise DataError(f"all weights in '{name}' are zero.", hint="Some row has to count.")
+    _refuse(
+        (found > 0) & (found / _unit(found[found > 0]) == 0),
+        f"the weight in '{name}' is so small that it is 0 beside the mean weight",
+        place,
+        "Write 0 to leave such rows out, or weights closer to each other.",
+    )
     return np.asarray(found)
 
 

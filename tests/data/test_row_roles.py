@@ -45,6 +45,7 @@ def test_equal_weights_are_no_weights_but_are_known_to_be_there():
         ([1, 1, np.nan, 1], "is missing in 1 of 4 rows, first in row 2"),
         ([np.inf, 1, 1, np.inf], "is infinite in 2 of 4 rows, first in row 0"),
         ([0, 0, 0, 0], "all weights in 'sample_weight' are zero"),
+        ([1e300, 1e300, 0, 1e-300], "is 0 beside the mean weight in 1 of 4 rows, first in row 3"),
         (["a", "b", "c", "d"], "is no number but 'a' in 4 of 4 rows, first in row 0"),
         (["1", "2", "x", "4"], "is no number but 'x' in 1 of 4 rows, first in row 2"),
         ([True, True, False, True], "are no numbers"),
