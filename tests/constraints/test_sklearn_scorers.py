@@ -42,16 +42,17 @@ def seen(truth: np.ndarray, weights: np.ndarray | None = None) -> EvaluatedPipel
 ALONE = np.where(np.arange(70) == 1, 1.0, 0.0)
 
 
+@pytest.mark.parametrize("name", ["explained_variance", "d2_absolute_error_score"])
 @pytest.mark.parametrize(
     ("truth", "weights"),
     [(np.full(70, 0.1), None), (X[:, 0], ALONE), (np.array([3.0]), None)],
     ids=["constant", "one weight", "one row"],
 )
-def test_a_truth_without_a_spread_has_no_explained_variance(
-    truth: np.ndarray, weights: np.ndarray | None
+def test_a_truth_without_a_spread_has_no_share_of_it(
+    name: str, truth: np.ndarray, weights: np.ndarray | None
 ) -> None:
     """It was -1e33, or 1 of a single row, and the model was chosen by it."""
-    found = as_evidence(Scored("explained_variance")(seen(truth, weights)))
+    found = as_evidence(Scored(name)(seen(truth, weights)))
     assert math.isnan(found.value)
     assert why_unknown(found) == "gives no number: it has no two different true values"
 

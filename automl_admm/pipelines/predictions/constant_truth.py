@@ -26,7 +26,11 @@ def _all_right(errors: Array) -> bool:
 
 # By the name of a scorer of scikit-learn: do such errors leave nothing to explain?
 PERFECT: Mapping[str, Callable[[Array], bool]] = MappingProxyType(
-    {"r2": _all_right, "explained_variance": is_constant}
+    {
+        "r2": _all_right,
+        "explained_variance": is_constant,
+        "d2_absolute_error_score": _all_right,
+    }
 )
 
 
