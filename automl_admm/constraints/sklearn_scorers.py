@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.evidence import Estimate
+from automl_admm.core.explained_variance import is_constant
 from automl_admm.pipelines.metrics import takes_weights
 from automl_admm.pipelines.predictions.constant_truth import has_no_spread
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
@@ -23,6 +24,8 @@ RESPONSES = ("predict_proba", "decision_function")
 # The first is in nats and grows with the number of classes, the second is a quotient of rates.
 UNBOUNDED = ("mutual_info_score", "positive_likelihood_ratio")
 SAME_TRUTH = "it has no two different true values"
+NO_POSITIVES = "it has no positive rows"
+ONE_CLASS = "its rows are of one class"
 # What scikit-learn's modules of metrics are of.
 TARGETS: dict[str, Target] = {
     "_regression": "a quantity",
@@ -116,15 +119,31 @@ class Scored:
     name: str
 
     def __call__(self, evaluated: EvaluatedPipeline) -> Estimate:
-        """The score on these rows; NaN if it divides by a spread that their truth does not have."""
+        """The score on these rows; NaN with the reason if their truth has no such score."""
         from sklearn.metrics import get_scorer
 
         weights = evaluated.weights
-        if has_no_spread(self.name, evaluated.y, weights):
-            return Estimate(math.nan, SAME_TRUTH)
+        if missing := self._missing(evaluated):
+            return Estimate(math.nan, missing)
         scorer = get_scorer(self.name)
         more = {} if weights is None else {"sample_weight": weights}
         return Estimate(float(scorer(Replayed(evaluated), evaluated.X, evaluated.y, **more)))
+
+    def _missing(self, evaluated: EvaluatedPipeline) -> str:
+        """Return the lack of these rows for which scikit-learn puts some number, as a clause.
+
+        It is told by the truth alone: a limit must not have a value for some pipelines only.
+        """
+        truth = evaluated.y
+        if has_no_spread(self.name, truth, evaluated.weights):
+            return SAME_TRUTH
+        if self.name == "average_precision" and _is_of_two(evaluated) and not np.any(truth == 1):
+            return NO_POSITIVES
+        return ONE_CLASS if self.name == "d2_brier_score" and is_constant(truth) else ""
+
+
+def _is_of_two(evaluated: EvaluatedPipeline) -> bool:
+    return np.ndim(evaluated.predictions) == 1 or evaluated.predictions.shape[1] == 2
 
 
 def scorer_names() -> Sequence[str]:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from automl_admm.constraints.sklearn_scorers import Scored, score_measure
 from automl_admm.core.returned_evidence import as_evidence
@@ -61,3 +61,29 @@ def test_another_score_of_a_constant_truth_is_that_of_scikit_learn() -> None:
     """An error needs no spread."""
     assert Scored("neg_max_error")(seen(np.full(70, 0.1))).value < 0
     assert Scored("explained_variance")(seen(X[:, 0])).value < 1
+
+
+def seen_classes(truth: np.ndarray, classes: int = 2) -> EvaluatedPipeline:
+    """Return a classifier as limits see it on these rows."""
+    model = LogisticRegression().fit(X, np.arange(70) % classes)
+    found = model.predict_proba(X)
+    return EvaluatedPipeline(model, X, truth, found, 0.0, 0.0, model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("average_precision", "it has no positive rows"), ("d2_brier_score", "its rows are of one")],
+)
+def test_rows_of_the_negative_class_have_no_such_score(name: str, said: str) -> None:
+    """scikit-learn puts 0 and minus infinity, and a gap of groups counted them."""
+    found = as_evidence(Scored(name)(seen_classes(np.zeros(70, dtype=int))))
+    assert math.isnan(found.value)
+    assert said in why_unknown(found)
+
+
+def test_rows_with_a_positive_one_have_an_average_precision() -> None:
+    """All may be positive; of three classes none is the positive one."""
+    assert Scored("average_precision")(seen_classes(np.ones(70, dtype=int))).value > 0.99
+    assert Scored("d2_brier_score")(seen_classes(np.arange(70) % 2)).value < 1
+    several = seen_classes(np.arange(70) % 3, classes=3)
+    assert 0 < Scored("average_precision")(several).value < 1
