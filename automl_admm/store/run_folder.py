@@ -16,10 +16,10 @@ from automl_admm.store.json_content import read_content
 from automl_admm.store.sqlite.lock import is_held, read_holder
 from automl_admm.store.whole_files import open_whole
 
-# The copy of the data and the files of evaluations that go on.
-SCRATCH = ".scratch-"
+# The copy of the data and the files of evaluations that go on: a name that no user thinks of.
+SCRATCH = ".scratch-admm-"
 # Where files of a certified model go before they are removed.
-OF_CERTIFIED = f"{SCRATCH}certified"
+OF_CERTIFIED = ".scratch-certified"
 # The names that `tempfile` makes of it, and that one.
 SCRATCH_FOLDER = re.compile(rf"{re.escape(SCRATCH)}[a-z0-9_]{{8}}|{re.escape(OF_CERTIFIED)}")
 # The store is there before `run.json`: a database with files beside it, its copy, and its lock.
@@ -217,7 +217,10 @@ def refuse_full(path: Path, written: Path | None = None) -> None:
 
 
 def is_scratch(path: Path) -> bool:
-    """Return True for a folder named as those that a session makes; others are a user's."""
+    """Return True for a folder named as those that a session makes; others are a user's.
+
+    What sessions of earlier versions left has another name, which notes of a user may have, too.
+    """
     named = SCRATCH_FOLDER.fullmatch(path.name) is not None
     return named and path.is_dir() and not path.is_symlink()
 

@@ -128,13 +128,13 @@ def test_what_killed_sessions_left_is_removed(
     options = ("--grammar", grammar, "--cv=2", "--max-evaluations", 1, "--executor", "inline", "-q")
     begun = run("fit", table, "--target", "buys", *options, "--out", "out")
     assert begun.code == 0, begun
-    left, of_user = (tmp_path / "out" / f".scratch-{end}" for end in ("a1_b2c3d", "notes"))
+    left, of_user = (tmp_path / "out" / f".scratch-{end}" for end in ("admm-a1_b2c3d", "my_notes"))
     (left / "task-1").mkdir(parents=True)
     of_user.mkdir()
     (left / "data.pickle").write_bytes(bytes(1000))
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    (tmp_path / "out" / ".scratch-a1_b2c3e").symlink_to(elsewhere)
+    (tmp_path / "out" / ".scratch-admm-a1_b2c3e").symlink_to(elsewhere)
     (tmp_path / "out" / "mine").mkdir()
     again = run("resume", "out", "--max-evaluations", "+1", "-q")
     assert again.code == 0, again

@@ -79,10 +79,10 @@ def test_a_folder_of_a_run_that_never_began_says_what_to_do(tmp_path: Path) -> N
         create_folder(folder.path)
     with pytest.raises(StoreError, match=r"before it began\. Delete the folder"):
         folder.read(folder.settings)
-    (folder.path / ".scratch-a1_b2c3d").mkdir()
+    (folder.path / ".scratch-admm-a1_b2c3d").mkdir()
     with pytest.raises(ConfigurationError, match=r"before it began\. Nothing is in it"):
         create_folder(folder.path)
-    (folder.path / ".scratch-notes").mkdir()  # of the user
+    (folder.path / ".scratch-my_notes").mkdir()  # of the user
     with pytest.raises(ConfigurationError, match="is not empty"):
         create_folder(folder.path)
 

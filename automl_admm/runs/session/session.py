@@ -119,7 +119,7 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
 
 def _remove_leftovers(folder: RunFolder) -> None:
     """Remove the scratch of killed sessions: the holder of a run's lock is alone with it."""
-    for left in folder.path.glob(f"{SCRATCH}*"):
+    for left in list(folder.path.iterdir()):
         if is_scratch(left):
             remove_tree(left)
 
