@@ -11,6 +11,7 @@ from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.messages import say_value
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.python_rows import plain_rows
+from automl_admm.data.reading.file_options import FileOptions
 from automl_admm.data.reading.streams import title_of
 from automl_admm.data.reading.tables import place_in
 from automl_admm.runs.finish.model_file import read_rows
@@ -31,7 +32,9 @@ class GivenTable:
         """Return the rows, those of a file read as the run read its own."""
         if isinstance(data, str | os.PathLike):
             source = Path(data)
-            frame = read_rows(folder.read(folder.model_manifest), source)
+            # No line tells here how a text was read that may be read in two ways.
+            sure = FileOptions(must_be_sure=True)
+            frame = read_rows(folder.read(folder.model_manifest), source, options=sure)
             return cls(frame, title_of(source), source, place_in(source))
         frame = plain_rows(data)
         if not hasattr(frame, "columns") or not hasattr(frame, "iloc"):

@@ -219,7 +219,7 @@ def refuse_full(path: Path, written: Path | None = None) -> None:
 def is_scratch(path: Path) -> bool:
     """Return True for a folder named as those that a session makes; others are a user's.
 
-    What sessions of earlier versions left has another name, which notes of a user may have, too.
+    Those of earlier versions have another one, as notes of a user may have, too.
     """
     named = SCRATCH_FOLDER.fullmatch(path.name) is not None
     return named and path.is_dir() and not path.is_symlink()

@@ -74,6 +74,22 @@ def test_an_encoding_named_later_wins(folder: Path, capsys: Any) -> None:
     assert "no training row had" in said
 
 
+@pytest.mark.parametrize("words", [("verify", "--fresh"), ("monitor",)])
+def test_rows_that_may_be_in_utf8_are_tested_in_a_named_encoding_alone(
+    words: tuple[str, ...], folder: Path, tmp_path: Path, capsys: Any
+) -> None:
+    command, *options = words
+    new = ROWS.assign(city="猫", noise=np.arange(240) / 7)
+    new.to_csv(tmp_path / "new.csv", index=False, encoding="gbk")
+    given = (command, folder / "run", tmp_path / "new.csv", *options)
+    code, said = told(capsys, *given)
+    assert code == 3, said
+    assert "--encoding gbk or --encoding utf-8" in said
+    code, said = told(capsys, *given, "--encoding", "gbk")
+    assert "new.csv: gbk" in said
+    assert code in (0, 6), said
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ def command(
     with unprinted():
         manifest = folder.read(folder.model_manifest)
         warn_of_model(folder, manifest)
-        given = file_options_given(options)
+        given = replace(file_options_given(options), must_be_sure=True)
         rows = read_rows(manifest, data, None, given)
         known = None if reference is None else read_rows(manifest, reference, None, given)
         found = monitor(

@@ -75,7 +75,7 @@ def _verify(run: Path, data: Path, options: Mapping[str, Any], *, fresh: bool) -
     warn_of_model(folder, manifest)
     if fresh:
         with unprinted():
-            given = file_options_given(options)
+            given = replace(file_options_given(options), must_be_sure=True)
             rows = read_rows(manifest, data, None, given)
             tested = test_on_fresh_rows(folder, rows, title_of(data), place_in(data, given))
         _tell_tested(run, tested)

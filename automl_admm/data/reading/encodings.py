@@ -1,8 +1,8 @@
 """The encoding of a text file, found by its bytes.
 
-Text that is valid UTF-8 is UTF-8: text in another encoding hardly ever is by chance. Text that is
-nowhere UTF-8 has the encoding named for the training file. Without one it is taken for
-Latin-1 or, with its signs from 0x80 to 0x9F, for Windows-1252.
+Text that is valid UTF-8 is UTF-8: text in another encoding hardly ever is by chance, unless it is
+short (see `named_encoding`). Text that is nowhere UTF-8 has the encoding named for the training
+file. Without one it is taken for Latin-1 or, with its signs from 0x80 to 0x9F, for Windows-1252.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import codecs
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from automl_admm.core.errors import DataError
 from automl_admm.data.reading.file_options import check_encoding
+from automl_admm.data.reading.named_encoding import BLOCK, SEVERAL_BYTES, NamedEncoding, Reading
 
-BLOCK = 1 << 20
 UTF_8 = "utf-8"
 LATIN, WINDOWS = "Latin-1", "Windows-1252"
 # Longer marks first: that of UTF-32 begins like that of UTF-16.
@@ -26,10 +27,6 @@ MARKS = (
     (codecs.BOM_UTF32_BE, "UTF-32"),
     (codecs.BOM_UTF16_LE, "UTF-16"),
     (codecs.BOM_UTF16_BE, "UTF-16"),
-)
-# Two, three or four bytes of one sign in UTF-8.
-SEVERAL_BYTES = re.compile(
-    rb"[\xc3-\xdf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
 HIGH = bytes(range(0x80, 0x100))
 OF_WINDOWS = re.compile(rb"[\x80-\x9f]")
@@ -42,7 +39,7 @@ LONGEST_WORD = 24
 LOOKED_AT = 1 << 16
 LEAST_UTF16 = 4
 UTF_8_NAMES = ("utf-8", "utf-8-sig")  # as the registry of codecs has them
-FOREIGN_SIGNS = "é漢あ"
+OR_UTF8 = ", though it may be UTF-8 with other text: --encoding says which"
 KINDS_HINT = "Save the table as CSV or Parquet."
 HINT = "Name its encoding, such as --encoding cp1250, or save it as UTF-8."
 MOSTLY_HINT = "Correct that line and save the table as UTF-8, or name the encoding of all of it."
@@ -50,10 +47,14 @@ MOSTLY_HINT = "Correct that line and save the table as UTF-8, or name the encodi
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """The encoding of a file; `example` is a word of it with a sign outside ASCII."""
+    """The encoding of a file; `example` is a word of it with a sign outside ASCII.
+
+    It `may_be_utf8` as well if the text can be read both ways.
+    """
 
     name: str
     example: str = ""
+    may_be_utf8: bool = False
 
     @property
     def is_plain(self) -> bool:
@@ -87,13 +88,28 @@ def find_encoding(
         return Encoding(name)
     if ZERO in start[:LOOKED_AT]:
         raise _no_text(title)
-    if before is not None and start.isascii() and _is_in_ascii(before):
-        return Encoding(before)
+    named = None if before is None else NamedEncoding(before)
+    if named is not None and start.isascii() and named.is_in_ascii:
+        return Encoding(named.name)
     if _is_utf8(source, is_late, is_whole=is_whole):
-        return Encoding(UTF_8)
-    if before is not None and not _is_mostly_utf8(source, is_late):
-        return Encoding(before)
+        return _as_utf8_or_named(source, named, is_late, is_whole=is_whole)
+    if named is not None and (
+        not _is_mostly_utf8(source, is_late) or named.explains(source, is_late, is_whole=is_whole)
+    ):
+        return Encoding(named.name)
     return _of_one_byte(source, title, is_late)
+
+
+def _as_utf8_or_named(
+    source: Path, named: NamedEncoding | None, is_late: Callable[[], bool], *, is_whole: bool
+) -> Encoding:
+    """Return the encoding of valid UTF-8: by chance it may be that of training."""
+    if named is None:
+        return Encoding(UTF_8)
+    reading = named.reading_of(source, is_late, is_whole=is_whole)
+    if reading is Reading.UTF_8:
+        return Encoding(UTF_8)
+    return Encoding(named.name, may_be_utf8=reading is Reading.EITHER)
 
 
 def is_utf8_name(name: str) -> bool:
@@ -102,10 +118,18 @@ def is_utf8_name(name: str) -> bool:
     return codecs.lookup(name).name in UTF_8_NAMES
 
 
-def _is_in_ascii(name: str) -> bool:
-    """Return True for an encoding that writes other signs in ASCII, such as ISO-2022-JP."""
-    written = FOREIGN_SIGNS.encode(name, "ignore")
-    return bool(written) and written.isascii()
+def say_beside(found: Encoding, before: str, source: Path) -> tuple[str, ...]:
+    """Return words on an encoding beside that of training; ASCII is the same in most of them."""
+    if codecs.lookup(found.name).name == codecs.lookup(before).name:
+        return (f"{found} as in training{OR_UTF8 if found.may_be_utf8 else ''}",)
+    if found.is_plain and _is_ascii(source):
+        return ()
+    return (f"{found} (in training {before})",)
+
+
+def _is_ascii(source: Path) -> bool:
+    with source.open("rb") as file:
+        return all(block.isascii() for block in iter(partial(file.read, BLOCK), b""))
 
 
 def _is_utf8(source: Path, is_late: Callable[[], bool], *, is_whole: bool) -> bool:

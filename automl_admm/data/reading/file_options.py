@@ -27,7 +27,8 @@ class FileOptions:
     found. With `had_commas` the training file had decimal commas: then the likes of 1.234 do not
     tell. Each name in `sole` must be that of one column; `known` are the columns of training.
     Infinite numbers stay in the columns `exact`, to be told as such; in others they are missing.
-    `encoding_before` is the one named for the training file.
+    `encoding_before` is the one named for the training file; where it `must_be_sure`, text of
+    either this one or UTF-8 is refused.
     """
 
     separator: str | None = None
@@ -39,6 +40,7 @@ class FileOptions:
     known: Collection[str] | None = None
     exact: Collection[str] = ()
     encoding_before: str | None = None
+    must_be_sure: bool = False
 
     @property
     def asked(self) -> frozenset[str]:

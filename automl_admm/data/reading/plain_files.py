@@ -20,7 +20,7 @@ import psutil
 
 from automl_admm.core.errors import NO_ROOM, DataError, DiskFullError
 from automl_admm.data.reading.dialects import likely_separator
-from automl_admm.data.reading.encodings import HINT, Encoding, find_encoding
+from automl_admm.data.reading.encodings import HINT, Encoding, find_encoding, say_beside
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.formats import CSV, binary_form, check_file, format_of
 from automl_admm.data.reading.line_ends import (
@@ -265,8 +265,12 @@ def _encoding_of(
         found = find_encoding(plain.path, title, is_late, is_whole=is_whole, before=before)
     if before is None:
         return found, () if found.is_plain else (str(found),)
-    is_same = found.name == before
-    return found, (f"{found} as in training" if is_same else f"{found} (in training {before})",)
+    if found.may_be_utf8 and options.must_be_sure:
+        raise DataError(
+            f"{plain.path} can be read in {before}, as in training, and as UTF-8, with other text.",
+            hint=f"Name it: --encoding {before} or --encoding utf-8. Or save the table as Parquet.",
+        )
+    return found, say_beside(found, before, plain.path)
 
 
 def _with_newlines(

@@ -1,0 +1,130 @@
+"""Text of two possible readings: as UTF-8, and in the encoding named for the training file.
+
+Few texts may: 女 in GBK has the bytes of "Ů" in UTF-8. What tells them apart are signs: most of
+those of a file in UTF-8 are in the encoding of training, too, or stand in words of Latin letters.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+Clock = Callable[[], bool]
+
+BLOCK = 1 << 20
+# Two, three or four bytes of one sign in UTF-8.
+SEVERAL_BYTES = re.compile(
+    rb"[\xc3-\xdf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
+# A word of Latin letters, one of them with an accent, or a unit such as °C.
+WITH_ASCII = re.compile(rb"[A-Za-z][\xc2-\xdf][\x80-\xbf]|[\xc2-\xdf][\x80-\xbf][A-Za-z]")
+# So many signs of Eastern text hardly ever all look like UTF-8.
+MANY = 4
+# Signs of many writings: an encoding has one of them at least, or is one of single bytes.
+EASTERN = "漢あ"
+FOREIGN = f"é{EASTERN}"
+ASCII = "a1,\n"
+THREE_BYTES = "\u0800"  # the first sign of so many in UTF-8
+# In GB 18030 four bytes are a sign that no other encoding of Chinese has.
+RARE = 4
+
+
+class Reading(Enum):
+    """The way to read a text."""
+
+    UTF_8 = "UTF-8"
+    NAMED = "in the encoding of training"
+    EITHER = "as either; if one must be taken, as in training"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedEncoding:
+    """The encoding named for a training file."""
+
+    name: str
+
+    @property
+    def is_in_ascii(self) -> bool:
+        """True if it writes other signs in ASCII, such as ISO-2022-JP."""
+        written = FOREIGN.encode(self.name, "ignore")
+        return bool(written) and written.isascii()
+
+    @property
+    def has_ascii(self) -> bool:
+        """True if it has the bytes of ASCII for its signs, unlike UTF-16."""
+        return ASCII.encode(self.name, "ignore") == ASCII.encode()
+
+    @property
+    def is_eastern(self) -> bool:
+        """True if it has several bytes for a sign of Chinese, Japanese or Korean text."""
+        return any(len(sign.encode(self.name, "ignore")) > 1 for sign in EASTERN)
+
+    def has(self, sign: str) -> bool:
+        """Return True if text of this encoding may well have the sign."""
+        return 0 < len(sign.encode(self.name, "ignore")) < RARE
+
+    def reading_of(self, source: Path, is_late: Clock, *, is_whole: bool) -> Reading:
+        """Return the way to read valid UTF-8, by all of it if the time allows."""
+        signs, is_in_words = set[str](), False
+        for block in _blocks(source, is_late) if self.has_ascii else ():
+            signs |= _signs_of_utf8(block)
+            is_in_words = is_in_words or WITH_ASCII.search(block) is not None
+            if self._are_utf8_alone(signs):
+                return Reading.UTF_8
+        known = sum(map(self.has, signs))
+        is_usual = len(signs) >= MANY and (is_in_words or known == len(signs))
+        if is_usual or not signs or not self._fits(source, is_late, is_whole=is_whole):
+            return Reading.UTF_8
+        is_sure = self.is_eastern and not known and not is_in_words
+        return Reading.NAMED if is_sure else Reading.EITHER
+
+    def explains(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
+        """Return True if a text, much of it like UTF-8, is of this encoding after all."""
+        if not self.has_ascii or not self._fits(source, is_late, is_whole=is_whole):
+            return False
+        signs = set[str]().union(*map(_signs_of_utf8, _blocks(source, is_late)))
+        return self.is_eastern or not any(map(self.has, signs))
+
+    def _are_utf8_alone(self, signs: set[str]) -> bool:
+        """Return True if no text in this encoding looks like these signs of UTF-8.
+
+        Eastern text has three bytes a sign there, and by chance it seldom looks like that.
+        """
+        if self.is_eastern:
+            return any(sign >= THREE_BYTES for sign in signs)
+        return any(map(self.has, signs))
+
+    def _fits(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
+        """Return True if all of a file is text in this encoding.
+
+        Any bytes are text in one of single bytes: there all likenesses of UTF-8 must be letters.
+        """
+        decoder = codecs.getincrementaldecoder(self.name)()
+        try:
+            for block in _blocks(source, is_late):
+                decoder.decode(block)
+                alike = () if self.is_eastern else set(SEVERAL_BYTES.findall(block))
+                if not all(one.decode(self.name).isalpha() for one in alike):
+                    return False
+            decoder.decode(b"", final=is_whole and not is_late())
+        except UnicodeError:
+            return False
+        return True
+
+
+def _signs_of_utf8(block: bytes) -> set[str]:
+    """Return the signs of several bytes; those on the edge of the block are left out."""
+    found = () if block.isascii() else set(SEVERAL_BYTES.findall(block))
+    return set(b"".join(found).decode("utf-8", "ignore"))
+
+
+def _blocks(source: Path, is_late: Clock) -> Iterator[bytes]:
+    with source.open("rb") as file:
+        while block := file.read(BLOCK):
+            yield block
+            if is_late():
+                return

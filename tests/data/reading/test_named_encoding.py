@@ -1,0 +1,85 @@
+"""Text with bytes of UTF-8 that may be in the encoding named for the training file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from automl_admm.core.errors import DataError
+from automl_admm.data.reading.encodings import OR_UTF8, Encoding, find_encoding
+from automl_admm.data.reading.file_options import FileOptions
+from automl_admm.data.reading.plain_files import never_late
+from automl_admm.data.reading.tables import read_table
+
+WOMEN = "女\n" * 30
+
+
+def found(path: Path, text: str, encoding: str, before: str, broken: bytes = b"") -> Encoding:
+    path.write_bytes(b"x\n" + text.encode(encoding) + broken)
+    return find_encoding(path, "t", never_late, before=before)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        (WOMEN, "gbk"),
+        (WOMEN, "gb18030"),
+        (f"{WOMEN}男\n", "gbk"),
+        ("a\n" * 600_000 + WOMEN, "gbk"),
+        ("сам\n", "cp866"),
+        ("сам\n" * 20 + "тот, №\n", "cp866"),
+        ("漢字\n", "utf-8"),
+        ("naïve\nStraße\nÜbung\nCafé\n", "utf-8"),
+        ("Łódź\n€\n", "utf-8"),
+        ("Москва\n", "utf-8"),
+        ("👍 20°C\n", "utf-8"),
+    ],
+)
+def test_a_text_is_read_as_it_was_written(text: str, written: str, tmp_path: Path) -> None:
+    befores = ("gbk", "latin-1", "cp1252", "cp866") if written == "utf-8" else (written,)
+    names = {before: found(tmp_path / "t.csv", text, written, before).name for before in befores}
+    assert names == dict.fromkeys(befores, written)
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [("猫\n", "gbk"), ("女\n猫\n", "gb18030"), ("сам\n", "cp866")],
+)
+def test_text_that_may_be_either_is_as_in_training_and_told(
+    text: str, before: str, tmp_path: Path
+) -> None:
+    path, told = tmp_path / "t.csv", list[str]()
+    assert found(path, text, before, before) == Encoding(before, may_be_utf8=True)
+    read_table(path, options=FileOptions(encoding_before=before, tell=told.append))
+    assert told == [f"t.csv: {before} as in training{OR_UTF8}"]
+    sure = FileOptions(encoding_before=before, must_be_sure=True)
+    with pytest.raises(DataError, match=f"can be read in {before}.*and as UTF-8") as refused:
+        read_table(path, options=sure)
+    assert f"--encoding {before} or --encoding utf-8" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize("text", ["Straße\n", "Łódź\n", "Ärger\n"])
+@pytest.mark.parametrize("before", ["latin-1", "cp1252"])
+def test_a_broken_byte_in_utf8_is_told(text: str, before: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="UTF-8 text for the most part"):
+        found(tmp_path / "t.csv", text * 9, "utf-8", before, b"20\xb0C\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "before", "told"),
+    [
+        ("é\n", "utf-16", "utf16", ["UTF-16 as in training"]),
+        ("é\n", "utf-16", "gbk", ["UTF-16 (in training gbk)"]),
+        ("é\n", "utf-8", "latin-1", ["utf-8 (in training latin-1)"]),
+        ("é\n", "latin-1", "iso-8859-1", ["iso-8859-1 as in training"]),
+        ("e\n", "utf-8", "utf-16", []),
+    ],
+)
+def test_the_line_says_what_differs(
+    text: str, encoding: str, before: str, told: list[str], tmp_path: Path
+) -> None:
+    path, said = tmp_path / "t.csv", list[str]()
+    path.write_bytes(f"x,y\n1,{text}".encode(encoding))
+    read_table(path, options=FileOptions(encoding_before=before, tell=said.append))
+    assert said == [f"t.csv: {line}" for line in told]
