@@ -18,7 +18,7 @@ Clock = Callable[[], bool]
 BLOCK = 1 << 20
 # Two, three or four bytes of one sign in UTF-8.
 SEVERAL_BYTES = re.compile(
-    rb"[\xc3-\xdf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
 # A word of Latin letters, one of them with an accent, or a unit such as °C.
 WITH_ASCII = re.compile(rb"[A-Za-z][\xc2-\xdf][\x80-\xbf]|[\xc2-\xdf][\x80-\xbf][A-Za-z]")

@@ -44,13 +44,14 @@ def test_a_text_is_read_as_it_was_written(text: str, written: str, tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("text", "before"),
-    [("猫\n", "gbk"), ("女\n猫\n", "gb18030"), ("сам\n", "cp866")],
+    [("猫\n", "gbk"), ("女\n猫\n", "gb18030"), ("сам\n", "cp866"), ("20 °\n", "gbk")],
 )
 def test_text_that_may_be_either_is_as_in_training_and_told(
     text: str, before: str, tmp_path: Path
 ) -> None:
     path, told = tmp_path / "t.csv", list[str]()
-    assert found(path, text, before, before) == Encoding(before, may_be_utf8=True)
+    written = "utf-8" if "°" in text else before
+    assert found(path, text, written, before) == Encoding(before, may_be_utf8=True)
     read_table(path, options=FileOptions(encoding_before=before, tell=told.append))
     assert told == [f"t.csv: {before} as in training{OR_UTF8}"]
     sure = FileOptions(encoding_before=before, must_be_sure=True)
@@ -59,7 +60,7 @@ def test_text_that_may_be_either_is_as_in_training_and_told(
     assert f"--encoding {before} or --encoding utf-8" in str(refused.value.hint)
 
 
-@pytest.mark.parametrize("text", ["Straße\n", "Łódź\n", "Ärger\n"])
+@pytest.mark.parametrize("text", ["20°C\n£\n", "Straße\n", "Łódź\n", "Ärger\n"])
 @pytest.mark.parametrize("before", ["latin-1", "cp1252"])
 def test_a_broken_byte_in_utf8_is_told(text: str, before: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="UTF-8 text for the most part"):
