@@ -66,6 +66,18 @@ def test_all_commands_know_the_rows(
     assert AS_TOLD[name] in said
 
 
+@pytest.mark.parametrize("broken", [b"", b"\xe9"], ids=["whole", "broken"])
+def test_a_run_knows_its_own_file_though_its_encoding_was_named_wrongly(
+    broken: bytes, tmp_path: Path, capsys: Any
+) -> None:
+    own, run = tmp_path / "own.csv", tmp_path / "run"
+    own.write_bytes(ROWS.to_csv(index=False).encode() + b"caf" + broken + b",0.5,p\n")
+    told(capsys, "fit", own, *FIT, *LIMIT, "--encoding", "latin-1", "--out", run)
+    code, said = told(capsys, "verify", run, own)
+    assert code == 0, said
+    assert "the data agree" in said
+
+
 def test_an_encoding_named_later_wins(folder: Path, capsys: Any) -> None:
     words = ("predict", folder / "run", folder / "gbk.csv", "-o", folder / "o.csv")
     code, said = told(capsys, *words, "--encoding", "latin-1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,9 @@ from automl_admm.cli.shared.run_options import (
     run_option,
 )
 from automl_admm.cli.shared.screen import say
-from automl_admm.core.errors import NotCertifiedError
+from automl_admm.core.errors import DataError, NotCertifiedError
 from automl_admm.data.reading.shares import share_of
-from automl_admm.data.reading.streams import title_of
+from automl_admm.data.reading.streams import is_stream, title_of
 from automl_admm.data.reading.tables import place_in
 from automl_admm.data.row_hashes import OR_ALIKE
 from automl_admm.data.row_portions import read_portion, take_rows
@@ -81,8 +82,38 @@ def _verify(run: Path, data: Path, options: Mapping[str, Any], *, fresh: bool) -
         _tell_tested(run, tested)
     else:
         with unprinted():
-            found = verify_run(folder, _rows_of_run(folder, data, options), title_of(data))
+            found = _verified(folder, data, options)
         _tell_verified(run, found)
+
+
+def _verified(folder: RunFolder, data: Path, options: Mapping[str, Any]) -> Verified:
+    """Verify a run on its own file, or on a copy of it in another encoding."""
+    try:
+        found = verify_run(folder, _rows_of_run(folder, data, options), title_of(data))
+    except DataError:
+        again = _verified_as_named(folder, data, options)
+        if again is None:
+            raise
+        return again
+    again = _verified_as_named(folder, data, options) if found.differences else None
+    return again or found
+
+
+def _verified_as_named(
+    folder: RunFolder, data: Path, options: Mapping[str, Any]
+) -> Verified | None:
+    """Verify a run in the encoding of its own file, though its bytes are more like another.
+
+    Return None if the data do not agree, or that was the encoding before.
+    """
+    named = encoding_before({OF_RUN: read_run_of_model(folder)})
+    if named is None or options[ENCODING] not in (None, AUTO) or is_stream(data):
+        return None
+    with suppress(DataError):
+        rows = _rows_of_run(folder, data, {**options, ENCODING: named})
+        found = verify_run(folder, rows, title_of(data))
+        return None if found.differences else found
+    return None
 
 
 def _rows_of_run(folder: RunFolder, data: Path, options: Mapping[str, Any]) -> Any:

@@ -28,7 +28,8 @@ MANY = 4
 EASTERN = "漢あ"
 FOREIGN = f"é{EASTERN}"
 ASCII = "a1,\n"
-THREE_BYTES = "\u0800"  # the first sign of so many in UTF-8
+# The first signs of so many in UTF-8.
+THREE_BYTES, FOUR_BYTES = "\u0800", "\U00010000"
 # In GB 18030 four bytes are a sign that no other encoding of Chinese has.
 RARE = 4
 
@@ -96,7 +97,7 @@ class NamedEncoding:
         """
         if self.is_eastern:
             return any(sign >= THREE_BYTES for sign in signs)
-        return any(map(self.has, signs))
+        return any(sign >= FOUR_BYTES or self.has(sign) for sign in signs)
 
     def _fits(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
         """Return True if all of a file is text in this encoding.

@@ -34,6 +34,7 @@ def found(path: Path, text: str, encoding: str, before: str, broken: bytes = b""
         ("Łódź\n€\n", "utf-8"),
         ("Москва\n", "utf-8"),
         ("👍 20°C\n", "utf-8"),
+        ("👍\n", "utf-8"),
     ],
 )
 def test_a_text_is_read_as_it_was_written(text: str, written: str, tmp_path: Path) -> None:
