@@ -87,13 +87,22 @@ class RowHashes:
         """Return for each row if one of the others equals it, each of which counts for one row."""
         return self._are_known(_repeat, others)
 
+    def count_of(self, others: RowHashes) -> int:
+        """Count the distinct rows of the others that one here equals."""
+        return max(int(is_found.sum()) for _, is_found in self.found_of(others))
+
     def count_singles_of(self, others: RowHashes) -> int:
-        """Count the rows here of those alone among the others, each once.
+        """Count the rows here of those alone among the others, each once."""
+        return max(int(is_found[counts == 1].sum()) for counts, is_found in self.found_of(others))
+
+    def found_of(self, others: RowHashes) -> Iterator[tuple[NDArray[np.intp], NDArray[np.bool_]]]:
+        """Yield how often each distinct row of the others stands there, and if one here equals it.
 
         Files of looks sort the hashes of each kind by themselves: the order has no say.
         """
-        found = (np.intersect1d(own, _singles(known)) for own, known in self._compared(others))
-        return max(map(len, found))
+        for own, known in self._compared(others):
+            values, counts = np.unique(known, return_counts=True)
+            yield np.asarray(counts, dtype=np.intp), np.isin(values, own)
 
     def _are_known(self, know: Know, others: RowHashes) -> NDArray[np.bool_]:
         found = [know(own, known) for own, known in self._compared(others)]
@@ -131,8 +140,3 @@ def _repeat(hashes: Hashes, others: Hashes) -> NDArray[np.bool_]:
     rows = pd.Series(hashes)
     counts = rows.map(pd.Series(others).value_counts()).fillna(0)
     return np.asarray(rows.groupby(rows).cumcount() < counts)
-
-
-def _singles(hashes: Hashes) -> Hashes:
-    found, counts = np.unique(hashes, return_counts=True)
-    return np.asarray(found[counts == 1])

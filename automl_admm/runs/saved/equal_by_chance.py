@@ -1,12 +1,16 @@
 """Rows equal to those of a table by chance, told from rows taken out of it.
 
-Only rows alone in the table are evidence, each of them once. So values newly frequent, as where an
-outage blanks all columns, count for one row at most: they are a shift, and no rows given again.
-The pairs of equal rows within the table tell how many are to be expected.
+Each distinct row of the table is evidence once. So values newly frequent, as where an outage blanks
+all columns, count for one row at most: they are a shift, and no rows given again. The equal rows
+within the table tell how many are to be expected.
 """
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from automl_admm.data.row_hashes import RowHashes
@@ -16,6 +20,8 @@ DOUBT = 1e-4
 # A table of two files of the same objects has half as many pairs as a table of rows drawn freely:
 # no two rows of one file are the same object.
 OF_THE_SAME_OBJECTS = 2.0
+# Rows standing more often than this are too few to tell anything.
+MOST = 8
 
 
 def are_by_chance(rows: RowHashes, table: RowHashes) -> bool:
@@ -30,6 +36,59 @@ def are_by_chance(rows: RowHashes, table: RowHashes) -> bool:
     pairs = int((counts == 2).sum())
     expected = OF_THE_SAME_OBJECTS * 2.0 * len(rows) / max(len(table) - 1, 1)
     return is_likely(found, pairs, expected)
+
+
+def are_by_chance_at_each_count(
+    rows: RowHashes, table: RowHashes, more: float = OF_THE_SAME_OBJECTS
+) -> bool:
+    """Return True if chance explains how many single rows are found, pairs, triples and so on.
+
+    The table is of one file, or of rows drawn freely, so rows standing there several times are
+    evidence as well. As singles are held to pairs, pairs found are held to triples, with so many
+    times `more` equal rows between tables as within. A table with some rows twice on purpose tells
+    nothing of chance.
+    """
+    known = table.first(min(rows.kinds, table.kinds))
+    if rows.count_of(known) <= 1:
+        return True
+    return _are_drawn(known.counts()) and all(
+        _is_likely_of(times, counts, is_found, more * len(rows))
+        for counts, is_found in rows.found_of(known)
+        for times in range(1, MOST + 1)
+    )
+
+
+def _is_likely_of(
+    times: int, counts: NDArray[np.intp], is_found: NDArray[np.bool_], rows: float
+) -> bool:
+    found = int(is_found[counts == times].sum())
+    more = int((counts == times + 1).sum())
+    expected = (times + 1.0) * rows / max(int(counts.sum()) - times, 1)
+    return found <= 1 or is_likely(found, more, expected)
+
+
+def _are_drawn(counts: NDArray[np.intp]) -> bool:
+    """Return True if rows may have been drawn, each with a frequency of its own.
+
+    Then so many pairs beside singles come with triples, at least by the inequality of Cauchy and
+    Schwarz on the first three moments of the frequencies.
+    """
+    singles, pairs, triples = (int((counts == times).sum()) for times in (1, 2, 3))
+    at_most = singles + 2.0 * math.sqrt(singles + 1.0)  # of each there may well be so many
+    at_least = max(pairs - 2.0 * math.sqrt(pairs), 0.0)
+    return bool(stats.poisson.cdf(triples, 2.0 / 3.0 * at_least**2 / at_most) > DOUBT)
+
+
+def are_as_many(rows: RowHashes, others: RowHashes, table: RowHashes) -> bool:
+    """Return True if as many of new rows equal some of a table as of others drawn with it.
+
+    So rows twice in the table, by mistake or on purpose, are no evidence of chance beyond their
+    share among the others.
+    """
+    kinds = min(rows.kinds, table.kinds)
+    known = int(others.first(kinds).are_in(table.first(kinds)).sum())
+    found = rows.count_of(table)
+    return found <= 1 or not len(others) or is_likely(found, known, len(rows) / len(others))
 
 
 def is_likely(found: int, known: int, expected: float) -> bool:

@@ -18,7 +18,7 @@ from automl_admm.execution.threads import threads_each
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.provenance import tell_other_machine
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
-from automl_admm.runs.saved.equal_by_chance import are_by_chance
+from automl_admm.runs.saved.learned_rows import LearnedRows
 from automl_admm.runs.saved.natural_twins import tell_copies
 from automl_admm.runs.saved.verification import judge_calls
 from automl_admm.store.run_folder import RunFolder
@@ -100,7 +100,8 @@ def _count_known(run: CertifiedRun, hashes: RowHashes, table: Table) -> int:
     """Count rows equal to some of the run's; raise if chance does not explain so many."""
     rows = run.row_hashes(table)
     found = int(rows.repeat(hashes).sum())
-    if found > 1 and not are_by_chance(rows, hashes):
+    known = LearnedRows.of(hashes, run.aside.places)
+    if found > 1 and not known.explain_of_all(rows):
         _refuse(found, len(table.y), run.data, are_alike=not hashes.tell_columns)
     return found
 

@@ -164,7 +164,8 @@ def learned_rows(run: CertifiedRun) -> LearnedRows | None:
     if aside is None or not run.folder.row_hashes.exists():
         return None
     hashes = replace(run, aside=aside).hashes()
-    return None if hashes is None else LearnedRows.of(hashes, aside.places)
+    are_drawn = not {"group", "time"} & set(run.roles)
+    return None if hashes is None else LearnedRows.of(hashes, aside.places, are_drawn=are_drawn)
 
 
 def _doubt(run: CertifiedRun, given: int, known: int | None) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,45 @@ def test_objects_of_many_files_are_told_by_the_pairs_of_the_table() -> None:
 def test_each_learned_row_counts_for_one_row() -> None:
     learned = LearnedRows.of(hashes([BLANK, BLANK, 1, 2]), [3])
     assert learned.count(hashes([BLANK] * 9 + [1, 2, 3])) == 3
+
+
+def fit_with_doubles(times: int, doubled: int) -> tuple[RowHashes, LearnedRows]:
+    """Return 1200 rows, and a fit of them that has some several times, without a reason."""
+    rows = measured(0, 1200)
+    all_ = RowHashes.together([rows, *[rows.part(slice(doubled))] * (times - 1)])
+    places = np.random.default_rng(1).permutation(len(all_))
+    return rows, LearnedRows.of(all_.part(places), range(len(all_) // 4))
+
+
+@pytest.mark.parametrize(
+    ("times", "doubled", "own"),
+    [(1, 0, 40), (2, 60, 100), (2, 120, 160), (2, 600, 50), (3, 600, 50), (2, 1200, 50)],
+)
+def test_rows_of_a_fit_that_has_some_twice_are_not_fresh(
+    times: int, doubled: int, own: int
+) -> None:
+    rows, learned = fit_with_doubles(times, doubled)
+    some = rows.part(np.random.default_rng(2).permutation(1200)[:own])
+    assert not learned.explain_of_all(RowHashes.together([some, measured(3, 500 - own)]))
+    assert learned.explain_of_all(measured(3, 500))
+
+
+def test_the_rows_aside_tell_the_rows_learned_from_where_they_are_drawn() -> None:
+    rows, learned = fit_with_doubles(2, 150)
+    some = rows.part(np.random.default_rng(2).permutation(1200)[:250])
+    new = RowHashes.together([some, measured(3, 250)])
+    assert not learned.explain(new)
+    assert replace(learned, are_drawn=False).explain(new)
+
+
+@pytest.mark.parametrize("distinct", [2, 30, 1000, 20_000, MANY])
+@pytest.mark.parametrize("rows", [3, 60, 500, 4000])
+def test_drawn_rows_are_fresh_however_few_values_they_have(distinct: int, rows: int) -> None:
+    learned = LearnedRows.of(measured(0, 1200, 0.02, distinct), range(300))
+    for seed in range(1, 6):
+        new = measured(seed, rows, 0.1, distinct)
+        assert learned.explain(new)
+        assert learned.explain_of_all(new)
 
 
 @pytest.mark.parametrize("kinds", [1, 2, 3, 4])
