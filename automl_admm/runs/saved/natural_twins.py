@@ -13,7 +13,11 @@ from automl_admm.certify.bounds.bounds import exact_bounds
 from automl_admm.core.evidence import Rate
 from automl_admm.data.row_hashes import RowHashes
 from automl_admm.runs.saved.certified_run import CertifiedRun
-from automl_admm.runs.saved.equal_by_chance import DOUBT, are_by_chance, is_likely
+from automl_admm.runs.saved.equal_by_chance import (
+    DOUBT,
+    are_by_chance_at_each_count,
+    is_likely,
+)
 from automl_admm.runs.saved.learned_rows import LearnedRows
 from automl_admm.runs.saved.row_origin import learned_rows
 from automl_admm.runs.saved.rows_again import count_again
@@ -22,7 +26,7 @@ from automl_admm.store.file_schemas import TWINS
 
 @dataclass(frozen=True)
 class NaturalTwins:
-    """The share of rows that equal one of so many others, at most, but for the risk."""
+    """The share of rows equal to one of so many others, at most, but for the risk."""
 
     share: float
     others: int
@@ -32,8 +36,18 @@ class NaturalTwins:
         """Bound it by rows equal to another one of their table; they come two at a time."""
         counts = table.counts()
         twins = int(counts[counts > 1].sum())
-        bounds = exact_bounds(Rate((twins + 1) // 2, (len(table) + 1) // 2), DOUBT)
-        return cls(1.0 if bounds is None else bounds.upper, len(table))
+        return cls._seen((twins + 1) // 2, len(table))
+
+    @classmethod
+    def noted(cls, copies: int, rows: int) -> NaturalTwins:
+        """Bound it by the number of rows equal to one before them: each has at most one twin."""
+        return cls._seen(copies, rows)
+
+    @classmethod
+    def _seen(cls, pairs: int, rows: int) -> NaturalTwins:
+        half = (rows + 1) // 2
+        bounds = exact_bounds(Rate(min(pairs, half), half), DOUBT)
+        return cls(1.0 if bounds is None else bounds.upper, rows)
 
     def among(self, rows: int) -> float:
         """Return the chance of a row to equal one of so many others, at most.
@@ -51,44 +65,54 @@ def count_unexplained(
     rows: RowHashes,
     tables: Sequence[RowHashes],
     learned: LearnedRows | None,
+    of_fit: tuple[int, int] | None = None,
     *,
     is_timed: bool = False,
 ) -> int:
-    """Count rows that equal those of earlier tables; 0 if chance explains them.
+    """Count rows equal to those of earlier tables; 0 if chance explains them.
 
     Each table is asked, and all together: a file may have a few rows of each. How often rows repeat
-    by nature is told by the rows of the fit and of each table, never by the new ones: they may be
-    given twice. With a time, where a run `is_timed`, rows meet within a moment alone, and only a
-    table knows how many rows there are of it.
+    by nature is told by the rows of the fit, or else the numbers `of_fit` of twins among so many
+    rows, and by each table, never by the new ones: they may be given twice. With a time, where a
+    run `is_timed`, rows meet within a moment alone, and only a table knows how many rows there are
+    of it.
     """
     tables = [one for one in tables if len(one)]
     for kinds in {min(one.kinds, rows.kinds) for one in tables}:
         known = [one.first(kinds) for one in tables if min(one.kinds, rows.kinds) == kinds]
-        fit = None if learned is None else learned.all.first(kinds)
+        twins = _twins_of_fit(learned, of_fit, kinds)
         for one in (*known, RowHashes.together(known)):
-            if not _is_explained(rows, one, fit, is_timed=is_timed):
+            if not _is_explained(rows, one, twins, is_timed=is_timed):
                 return count_again(rows, tables)
     return 0
 
 
+def _twins_of_fit(
+    learned: LearnedRows | None, of_fit: tuple[int, int] | None, kinds: int
+) -> NaturalTwins | None:
+    if learned is not None:
+        return NaturalTwins.within(learned.all.first(kinds))
+    return None if of_fit is None else NaturalTwins.noted(*of_fit)
+
+
 def _is_explained(
-    rows: RowHashes, table: RowHashes, fit: RowHashes | None, *, is_timed: bool
+    rows: RowHashes, table: RowHashes, twins: NaturalTwins | None, *, is_timed: bool
 ) -> bool:
     """Ask the rows of the fit; the table, too, if these do not know how often its rows repeat."""
-    if fit is not None:
-        twins = NaturalTwins.within(fit)
-        if twins.explain(rows.count_singles_of(table), len(rows), len(table)):
+    if twins is not None:
+        if twins.explain(rows.count_of(table), len(rows), len(table)):
             return True
-        repeated = int((table.counts() > 1).sum())
+        counts = table.counts()
+        repeated = int(counts[counts > 1].sum())
         if not is_timed and twins.explain(repeated, len(table), len(table)):
             return False
-    return are_by_chance(rows, table)
+    return are_by_chance_at_each_count(rows, table)
 
 
 def count_copies(
     rows: RowHashes, learned: LearnedRows | None, of_fit: tuple[int, int] | None = None
 ) -> int:
-    """Count rows that equal one before them in their table; 0 if chance explains them.
+    """Count rows equal to one before them in their table; 0 if chance explains them.
 
     The rows of the fit tell how many values repeat by nature, each counted once however frequent
     it became; or else the numbers `of_fit` of twins among so many rows. Where neither is known,
@@ -143,6 +167,10 @@ def tell_copies(rows: RowHashes, run: CertifiedRun) -> str | None:
 def _count_in_file(rows: RowHashes, run: CertifiedRun) -> int:
     if "time" in run.roles:
         return count_copies(rows, None)
+    return count_copies(rows, learned_rows(run), twins_noted(run))
+
+
+def twins_noted(run: CertifiedRun) -> tuple[int, int] | None:
+    """Return how many rows of the fit equal one before them, and of how many; None: unknown."""
     data = run.content["data"]
-    of_fit = (data[TWINS], data["rows"]) if TWINS in data else None
-    return count_copies(rows, learned_rows(run), of_fit)
+    return (data[TWINS], data["rows"]) if TWINS in data else None

@@ -1,4 +1,4 @@
-"""Rows of an earlier look that are given again, told from rows that equal them by chance."""
+"""Rows of an earlier look given again, told from rows equal to them by chance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from automl_admm.data.row_hashes import RowHashes
 
-# The risk of calling rows that repeat each other by nature rows of an earlier look.
+# The risk of calling rows repeating each other by nature rows of an earlier look.
 DOUBT = 0.01
 
 
@@ -21,7 +21,7 @@ def hash_of_order(hashes: RowHashes) -> str:
 
 
 def count_again(rows: RowHashes, tables: Sequence[RowHashes]) -> int:
-    """Count the rows that equal those of earlier tables, each by the most hashes of both."""
+    """Count the rows equal to those of earlier tables, each by the most hashes of both."""
     count = 0
     for kinds in range(rows.kinds, 0, -1):
         known = [one for one in tables if min(one.kinds, rows.kinds) == kinds]

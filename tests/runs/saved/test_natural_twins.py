@@ -58,6 +58,35 @@ def test_rows_of_several_looks_are_known(distinct: int, *, is_known: bool) -> No
 
 
 @KNOWN
+@pytest.mark.parametrize("doubled", [20, 100, 200, 300])
+def test_rows_are_known_of_a_look_that_has_some_twice(doubled: int, *, is_known: bool) -> None:
+    learned = fit(MANY) if is_known else None
+    all_ = drawn(0, 300, MANY)
+    look = joined(all_, all_.part(slice(doubled)))
+    again = joined(all_.part(slice(1, 300)), drawn(1, 200, MANY))
+    assert count_unexplained(again, [look], learned) == 299
+    assert count_unexplained(drawn(1, 500, MANY), [look], learned) == 0
+
+
+def test_singles_are_known_beside_rows_that_a_look_has_twice() -> None:
+    all_ = drawn(0, 300, MANY)
+    look = joined(all_, all_.part(slice(200)))
+    again = joined(all_.part(slice(200, 300)), drawn(1, 400, MANY))
+    assert count_unexplained(again, [look], None) == 100
+
+
+@pytest.mark.parametrize("distinct", [8, 30, 1000, 20_000, MANY])
+def test_numbers_noted_of_the_fit_tell_its_twins(distinct: int) -> None:
+    of_fit = (600 - len(drawn(99, 600, distinct).counts()), 600)
+    look = drawn(0, 500, distinct)
+    for seed in range(1, 7):
+        assert count_unexplained(drawn(seed, 500, distinct), [look], None, of_fit) == 0
+    if distinct == MANY:
+        again = joined(look.part(slice(30)), drawn(1, 470, MANY))
+        assert count_unexplained(again, [look], None, (0, 1500)) == 30
+
+
+@KNOWN
 def test_looks_that_hold_rows_twice_do_not_count_against_new_rows(*, is_known: bool) -> None:
     learned = fit(MANY) if is_known else None
     look = drawn(0, 300, MANY)
