@@ -91,8 +91,7 @@ def convert(pipeline: Any, rows: Any, manifest: Mapping[str, Any]) -> OnnxModel:
     with unheard_warnings(), warnings.catch_warnings(action="ignore"):
         with rows_for_the_model():
             told = Told.of(pipeline, given)
-        found = [_tried(pipeline, given, frame, told, one) for one in _precisions(pipeline)]
-        kept = min(filter(None, found), key=lambda one: one.difference, default=None)
+        kept = _nearest(pipeline, given, frame, told)
         if kept is None:
             raise _unwritable(pipeline, given, frame, manifest)
         if not kept.difference <= TOLERANCE:
@@ -102,9 +101,20 @@ def convert(pipeline: Any, rows: Any, manifest: Mapping[str, Any]) -> OnnxModel:
     return kept
 
 
-def _precisions(pipeline: Any) -> tuple[Any, ...]:
-    """Return the precisions of inputs to try; members of a mean take their own inside of it."""
-    return (np.float64,) if is_mean(inside(pipeline)) else (np.float64, np.float32)
+def _nearest(pipeline: Any, given: Any, frame: Any, told: Told) -> OnnxModel | None:
+    """Convert in the precisions that inputs may have; return the nearest, None if there is none.
+
+    Members of a mean take their own precisions inside of it.
+    """
+    found = None
+    for number, in_double in ((np.float64, False), (np.float32, False), (np.float64, True)):
+        if in_double and found is not None and found.difference <= TOLERANCE:
+            break
+        tried = _tried(pipeline, given, frame, told, number, in_double=in_double)
+        found = min(filter(None, (found, tried)), key=lambda one: one.difference, default=None)
+        if is_mean(inside(pipeline)):
+            break
+    return found
 
 
 def _check_new_cells(pipeline: Any, written: OnnxModel, frame: Any, *, is_frame: bool) -> None:
@@ -135,12 +145,14 @@ def _refuse_fractions(pipeline: Any) -> None:
         )
 
 
-def _tried(pipeline: Any, given: Any, frame: Any, told: Told, number: Any) -> OnnxModel | None:
+def _tried(
+    pipeline: Any, given: Any, frame: Any, told: Told, number: Any, *, in_double: bool
+) -> OnnxModel | None:
     """Convert with inputs of a precision; None if the converter or the runtime cannot do that."""
     feeds = feeds_of(frame, number)
     content, apart = b"", float("inf")
     try:
-        bare = _as_onnx(pipeline, given, feeds)
+        bare = _as_onnx(pipeline, given, feeds, in_double=in_double)
         values = told.apart(answers_of(_decided(bare, pipeline, ROOM), feeds))
         for room in rooms_of(pipeline, bare.graph, values):
             content = _decided(bare, pipeline, room)
@@ -152,9 +164,11 @@ def _tried(pipeline: Any, given: Any, frame: Any, told: Told, number: Any) -> On
     return OnnxModel(content, tuple(feeds), _inputs(content), len(frame), apart)
 
 
-def _as_onnx(model: Any, given: Any, feeds: Mapping[str, Any]) -> Any:
+def _as_onnx(model: Any, given: Any, feeds: Mapping[str, Any], *, in_double: bool = False) -> Any:
     inner = inside(model)
-    return mean_of(inner, given, feeds) if is_mean(inner) else graph_of(model, feeds)
+    if is_mean(inner):
+        return mean_of(inner, given, feeds)
+    return graph_of(model, feeds, in_double=in_double)
 
 
 def _decided(bare: Any, model: Any, room: float) -> bytes:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from automl_admm.runs.saved.onnx_export.endless import refuse_endless
 from automl_admm.runs.saved.onnx_export.gaps import of_gaps
 from automl_admm.runs.saved.onnx_export.inputs import name_inputs
 from automl_admm.runs.saved.onnx_export.one_hot import of_one_hot
@@ -38,6 +41,8 @@ def graph_of(pipeline: Any, feeds: Mapping[str, Any], *, in_double: bool = False
     if in_double:
         gaps, trees = of_gaps(), of_trees()
         own = {name: own[name] | gaps[name] | trees[name] for name in own}
+    elif any(values.dtype == np.float64 for values in feeds.values()):
+        refuse_endless(pipeline)
     found = convert_sklearn(
         inside(pipeline), None, inputs, options=options, target_opset=OPSET, **own
     )
