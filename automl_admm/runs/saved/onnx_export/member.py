@@ -73,5 +73,4 @@ def _converted(
 ) -> tuple[Any, float]:
     written = graph_of(pipeline, feeds, in_double=in_double)
     add_outputs(written.graph, pipeline)
-    apart = told.apart(answers_of(written.SerializeToString(), feeds))
-    return written, apart if np.isfinite(apart) else float("inf")
+    return written, told.apart(answers_of(written.SerializeToString(), feeds))

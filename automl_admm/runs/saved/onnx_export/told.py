@@ -39,12 +39,18 @@ class Told:
     def apart(self, answers: list[Any]) -> float:
         """Return the largest difference of probabilities, or of the numbers of a regression.
 
-        Those are compared in relation to their size.
+        Those are compared in relation to their size. It is infinite if a value is no number.
         """
         if self.is_of_classes and self.chances is None:
             return 0.0
-        if self.is_of_classes:
-            return float(np.max(np.abs(np.asarray(answers[1]) - self.chances)))
+        found = self._of_chances(answers) if self.is_of_classes else self._of_numbers(answers)
+        # NaN is less than nothing, so that it would be taken for the least.
+        return found if np.isfinite(found) else float("inf")
+
+    def _of_chances(self, answers: list[Any]) -> float:
+        return float(np.max(np.abs(np.asarray(answers[1]) - self.chances)))
+
+    def _of_numbers(self, answers: list[Any]) -> float:
         found = np.asarray(answers[0]).reshape(self.predicted.shape)
         size = float(np.std(self.predicted)) or 1.0
         scale = np.maximum(np.abs(self.predicted), size)

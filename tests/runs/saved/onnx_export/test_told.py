@@ -1,0 +1,24 @@
+"""Predictions of a model, with which those of a session are compared."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from automl_admm.runs.saved.onnx_export.told import Told
+
+TOLD = {
+    "classes": Told(np.array(["a", "b"]), np.array([[0.9, 0.1], [0.2, 0.8]])),
+    "numbers": Told(np.array([1.0, 2.0]), is_of_classes=False),
+}
+
+
+@pytest.mark.parametrize("kind", TOLD)
+def test_a_value_that_is_no_number_is_infinitely_apart(kind: str) -> None:
+    told = TOLD[kind]
+    values = told.predicted if told.chances is None else told.chances
+    answers = [told.predicted, values]
+    assert told.apart(answers) == 0.0
+    wrong = np.where(values == values.max(), np.nan, values)
+    answers = [wrong] if told.chances is None else [told.predicted, wrong]
+    assert told.apart(answers) == told.difference(answers) == float("inf")
