@@ -35,7 +35,7 @@ def _write(scope: Any, operator: Any, container: Any) -> None:
     if not is_plain or np.isnan(values).any():
         raise ValueError("the gaps are not filled with one number for each column")
     graph = GraphProto()
-    nodes = Nodes(graph, scope.get_unique_variable_name("filled"))
+    nodes = Nodes(graph, scope.get_unique_variable_name("filled"), scope.onnx_variable_names)
     given = nodes.as_double(nodes.add("Concat", *operator.input_full_names, axis=1))
     filled = nodes.add("Where", nodes.add("IsNaN", given), nodes.array(values[None]), given)
     nodes.name(filled, operator.outputs[0].full_name)

@@ -13,7 +13,7 @@ def name_inputs(graph: Any, names: Sequence[str]) -> None:
     The converter makes identifiers of them: "petal length (cm)" becomes "petal_length__cm_". A
     column that is named as a result inside of the graph, such as "label", keeps the converter's.
     """
-    taken = set(_results(graph))
+    taken = set(results_of(graph))
     pairs = zip(graph.input, names, strict=True)
     renamed = {one.name: name for one, name in pairs if name not in taken}
     for one in graph.input:
@@ -26,7 +26,7 @@ def name_apart(graph: Any, names: Sequence[str]) -> None:
 
     As the converter does it.
     """
-    taken = {*_results(graph), *(one.name for one in graph.output)}
+    taken = {*results_of(graph), *(one.name for one in graph.output)}
     found: list[str] = []
     for name in names:
         others = taken | set(found) | set(names) - {name}
@@ -37,7 +37,7 @@ def name_apart(graph: Any, names: Sequence[str]) -> None:
 
 def begin_names(graph: Any, word: str) -> None:
     """Let all names inside of a graph begin with a word, so that it can be a part of another."""
-    names = {one.name for one in graph.input} | set(_results(graph))
+    names = {one.name for one in graph.input} | set(results_of(graph))
     renamed = {name: word + name for name in names if name}
     for one in (*graph.input, *graph.output):
         one.name = renamed.get(one.name, one.name)
@@ -53,14 +53,14 @@ def _inner(node: Any) -> Iterator[Any]:
         yield from (attribute.g, *attribute.graphs)
 
 
-def _results(graph: Any) -> Iterator[str]:
+def results_of(graph: Any) -> Iterator[str]:
     """Yield the names of everything that a graph computes or holds."""
     yield from (one.name for one in graph.initializer)
     for node in graph.node:
         yield from node.output
         for inner in _inner(node):
             yield from (one.name for one in inner.input)
-            yield from _results(inner)
+            yield from results_of(inner)
 
 
 def _rename(graph: Any, renamed: Mapping[str, str]) -> None:

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from automl_admm.runs.saved.onnx_export.inputs import results_of
+
 
 class Nodes:
-    """Adds nodes to a graph; the names of their results begin with a word."""
+    """Adds nodes to a graph; the names of their results begin with a word.
 
-    def __init__(self, graph: Any, word: str = "automl_admm") -> None:
+    None is a name of the graph or one of `others`.
+    """
+
+    def __init__(self, graph: Any, word: str = "automl_admm", others: Iterable[str] = ()) -> None:
         self._graph = graph
-        self._word = word
-        self._count = 0
+        ends = (one.name for one in (*graph.input, *graph.output))
+        taken = {*others, *ends, *results_of(graph)}
+        names = (f"{word}_{count}" for count in itertools.count(1))
+        self._names = (name for name in names if name not in taken)
 
     def add(self, kind: str, *inputs: str, **attributes: Any) -> str:
         """Add an operator, and return the name of its output."""
         from onnx import helper
 
-        name = self._name()
+        name = next(self._names)
         self._graph.node.append(helper.make_node(kind, list(inputs), [name], **attributes))
         return name
 
@@ -27,7 +36,7 @@ class Nodes:
         """Add a constant."""
         from onnx import numpy_helper
 
-        name = self._name()
+        name = next(self._names)
         self._graph.initializer.append(numpy_helper.from_array(np.asarray(values), name))
         return name
 
@@ -64,14 +73,10 @@ class Nodes:
     def give(self, place: int, name: str) -> None:
         """Let an output of the graph be this value instead; labels are one a row."""
         output = self._graph.output[place]
-        inner = self._name()
+        inner = next(self._names)
         for node in self._graph.node:
             node.output[:] = [inner if one == output.name else one for one in node.output]
             node.input[:] = [inner if one == output.name else one for one in node.input]
         if place == 0:
             name = self.add("Squeeze", name, self.array(np.array([1], dtype=np.int64)))
         self.name(name, output.name)
-
-    def _name(self) -> str:
-        self._count += 1
-        return f"{self._word}_{self._count}"

@@ -158,7 +158,7 @@ def _write(scope: Any, operator: Any, container: Any) -> None:
 
     model, [given] = operator.raw_operator, operator.inputs
     graph = GraphProto()
-    nodes = Nodes(graph, scope.get_unique_variable_name(WORD))
+    nodes = Nodes(graph, scope.get_unique_variable_name(WORD), scope.onnx_variable_names)
     rows = given.full_name
     if not isinstance(model, BINNED):
         # As scikit-learn does, before it compares with the threshold of a split.

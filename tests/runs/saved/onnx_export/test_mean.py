@@ -180,6 +180,19 @@ def test_texts_gaps_and_new_texts_are_taken_by_every_member() -> None:
     assert chances == pytest.approx(model.predict_proba(new), abs=1e-6)
 
 
+@pytest.mark.parametrize("name", ["automl_admm_1", "automl_admm_4", "in_double_1", "filled_1"])
+def test_a_column_may_be_named_as_the_nodes_that_are_added(name: str) -> None:
+    rows, y = table()
+    renamed = rows.rename(columns={"a": name})
+    filled = make_column_transformer((SimpleImputer(), [name, "b", "c", "d"]))
+    lasts = {"logistic": LogisticRegression(), "tree": DecisionTreeClassifier(max_depth=3)}
+    members = {key: make_pipeline(filled, last).fit(renamed, y) for key, last in lasts.items()}
+    model = fix_threshold(vote(members, [1, 2], LABELS["texts"]), 0.4, LABELS["texts"])
+    assert_same(convert(model, renamed[:300], {}), model, renamed, within=1e-6)
+    alone = fix_threshold(members["logistic"], 0.4, LABELS["texts"])
+    assert_same(convert(alone, renamed[:300], {}), alone, renamed, within=1e-6)
+
+
 def test_members_of_numbers_together_and_column_by_column_ship_in_one_file() -> None:
     rows, y = table()
     parted = make_column_transformer((SimpleImputer(), ["d", "a"]), remainder="drop")
