@@ -171,7 +171,9 @@ def test_what_cannot_be_converted_is_named(
     done = run("export", "RUN", "--onnx", "model.onnx")
     if done.code:
         assert (done.code, done.err.count("\n")) == (2, 1)
-    monkeypatch.setattr("automl_admm.runs.saved.onnx_export.file._as_onnx", lambda *_, **__: 1 / 0)
+    for module in ("file", "diagnosis"):
+        name = f"automl_admm.runs.saved.onnx_export.{module}.as_onnx"
+        monkeypatch.setattr(name, lambda *_, **__: 1 / 0)
     done = run("export", "RUN", "--onnx", "other.onnx")
     assert done.code == 2
     assert "'impute' cannot be written as ONNX: ZeroDivisionError" in done.err

@@ -13,32 +13,16 @@ import numpy as np
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.runs.finish.model_file import rows_for_the_model
-from automl_admm.runs.saved.onnx_export.graph import graph_of
-from automl_admm.runs.saved.onnx_export.mean import mean_of
-from automl_admm.runs.saved.onnx_export.member import answering, member_of
+from automl_admm.runs.saved.onnx_export.conversion import TOLERANCE, as_onnx, decided
+from automl_admm.runs.saved.onnx_export.diagnosis import otherwise, unwritable
 from automl_admm.runs.saved.onnx_export.new_texts import refusal_of_new, with_new_cells
-from automl_admm.runs.saved.onnx_export.outputs import ROOM, add_outputs, inside, is_mean
-from automl_admm.runs.saved.onnx_export.refusal import (
-    of_member,
-    refusal_of,
-    refusal_of_difference,
-    refusal_of_gaps,
-)
+from automl_admm.runs.saved.onnx_export.outputs import ROOM, inside, is_mean
 from automl_admm.runs.saved.onnx_export.rooms import rooms_of
-from automl_admm.runs.saved.onnx_export.session import (
-    JOINED,
-    answers_of,
-    ask,
-    feed_of,
-    feeds_of,
-    session_of,
-)
+from automl_admm.runs.saved.onnx_export.session import JOINED, answers_of, ask, feeds_of, session_of
 from automl_admm.runs.saved.onnx_export.told import Told
 
 EXTRA = ("skl2onnx", "onnxruntime")
 MOST_ROWS = 5_000
-# A model in ONNX computes some steps in single precision.
-TOLERANCE = 1e-4
 # By the numbers that ONNX has for types.
 NUMPY_TYPES = {1: "float32", 8: "text", 11: "float64"}
 
@@ -93,9 +77,9 @@ def convert(pipeline: Any, rows: Any, manifest: Mapping[str, Any]) -> OnnxModel:
             told = Told.of(pipeline, given)
         kept = _nearest(pipeline, given, frame, told)
         if kept is None:
-            raise _unwritable(pipeline, given, frame, manifest)
+            raise unwritable(pipeline, given, frame, manifest)
         if not kept.difference <= TOLERANCE:
-            raise refusal_of_difference(kept.difference, _worst_member(pipeline, given, frame))
+            raise otherwise(pipeline, given, frame, kept.difference)
     with unheard_warnings(), warnings.catch_warnings(action="ignore"), rows_for_the_model():
         _check_new_cells(pipeline, kept, frame, is_frame=hasattr(rows, "columns"))
     return kept
@@ -152,103 +136,16 @@ def _tried(
     feeds = feeds_of(frame, number)
     content, apart = b"", float("inf")
     try:
-        bare = _as_onnx(pipeline, given, feeds, in_double=in_double)
-        values = told.apart(answers_of(_decided(bare, pipeline, ROOM), feeds))
+        bare = as_onnx(pipeline, given, feeds, in_double=in_double)
+        values = told.apart(answers_of(decided(bare, pipeline, ROOM), feeds))
         for room in rooms_of(pipeline, bare.graph, values):
-            content = _decided(bare, pipeline, room)
+            content = decided(bare, pipeline, room)
             apart = told.difference(answers_of(content, feeds))
             if np.isfinite(apart):
                 break
     except Exception:  # noqa: BLE001 - the converter and the runtime raise of all kinds
         return None
     return OnnxModel(content, tuple(feeds), _inputs(content), len(frame), apart)
-
-
-def _as_onnx(model: Any, given: Any, feeds: Mapping[str, Any], *, in_double: bool = False) -> Any:
-    inner = inside(model)
-    if is_mean(inner):
-        return mean_of(inner, given, feeds)
-    return graph_of(model, feeds, in_double=in_double)
-
-
-def _decided(bare: Any, model: Any, room: float) -> bytes:
-    """Return a model in ONNX with its probabilities and labels; the bare one stays as it is."""
-    found = type(bare)()
-    found.CopyFrom(bare)
-    add_outputs(found.graph, model, room)
-    return bytes(found.SerializeToString())
-
-
-def _unwritable(
-    pipeline: Any, given: Any, frame: Any, manifest: Mapping[str, Any]
-) -> ConfigurationError:
-    """Return an error that names the first step with which a pipeline fails, and its member."""
-    inner = inside(pipeline)
-    if is_mean(inner):
-        feeds = feeds_of(frame, np.float64)
-        for (name, _), member in zip(inner.estimators, inner.estimators_, strict=True):
-            try:
-                member_of(member, given, feeds)
-            except Exception:  # noqa: BLE001 - whatever it raises, this is the member
-                return of_member(name, _unwritable_step(answering(member)[0], frame, manifest))
-        return _refused_together("members")
-    return _unwritable_step(inner, frame, manifest)
-
-
-def _unwritable_step(pipeline: Any, frame: Any, manifest: Mapping[str, Any]) -> ConfigurationError:
-    from sklearn.pipeline import Pipeline
-
-    pipeline, feeds = inside(pipeline), feeds_of(frame, np.float32)
-    steps = pipeline.steps if isinstance(pipeline, Pipeline) else [("", pipeline)]
-    for count, (name, step) in enumerate(steps, start=1):
-        model = Pipeline(steps[:count]) if name else pipeline
-        try:
-            _answer_of(model, feeds)
-        except Exception as problem:  # noqa: BLE001 - whatever it raises, this is the step
-            if gaps := _gaps_in_the_way(model, frame):
-                return refusal_of_gaps(gaps)
-            return refusal_of(name, step, problem, manifest)
-    return _refused_together("steps")
-
-
-def _refused_together(parts: str) -> ConfigurationError:
-    return ConfigurationError(
-        f"the model cannot be written as ONNX, though each of its {parts} can: the runtime refuses "
-        "them together.",
-        hint="Use pipeline.py of the run.",
-    )
-
-
-def _answer_of(model: Any, feeds: Mapping[str, Any]) -> None:
-    """Raise what the converter and the runtime raise for a model that is no average."""
-    answers_of(_decided(_as_onnx(model, None, feeds), model, ROOM), feeds)
-
-
-def _worst_member(pipeline: Any, given: Any, frame: Any) -> str:
-    """Return the name of the member of an average that predicts otherwise; "" if none does."""
-    mean = inside(pipeline)
-    if not is_mean(mean):
-        return ""
-    feeds = feeds_of(frame, np.float64)
-    members = {
-        name: member_of(one, given, feeds).difference
-        for (name, _), one in zip(mean.estimators, mean.estimators_, strict=True)
-    }
-    worst = max(members, key=members.__getitem__)
-    return worst if members[worst] > TOLERANCE else ""
-
-
-def _gaps_in_the_way(model: Any, frame: Any) -> list[str]:
-    """Return the columns of text with gaps if a model can be written without these gaps."""
-    feeds = feeds_of(frame, np.float32)
-    texts = [name for name, values in feeds.items() if values.dtype == object]
-    gaps = [name for name in texts if frame[name].isna().any() and frame[name].notna().any()]
-    filled = {name: feed_of(frame[name].bfill().ffill(), np.float32) for name in gaps}
-    try:
-        _answer_of(model, feeds | filled)
-    except Exception:  # noqa: BLE001 - the converter and the runtime raise of all kinds
-        return []
-    return gaps
 
 
 def _inputs(content: bytes) -> Mapping[str, str]:

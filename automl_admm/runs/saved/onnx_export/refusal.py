@@ -57,6 +57,11 @@ def refusal_of_gaps(columns: Sequence[str]) -> ConfigurationError:
     )
 
 
+def refusal_of_trees(name: str, reason: str) -> ConfigurationError:
+    """Return an error on a step whose trees have something that ONNX has not."""
+    return _of_component(name, f"{reason}.")
+
+
 def refusal_of_difference(difference: float, member: str) -> ConfigurationError:
     """Return an error on other predictions, most of all those of a `member` if it has a name."""
     apart = f"its values differ by up to {difference:.2g}"

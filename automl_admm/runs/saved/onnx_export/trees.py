@@ -47,6 +47,7 @@ AT_ONCE = 32
 LINKS = {
     "HalfBinomialLoss": "Sigmoid",
     "HalfMultinomialLoss": "Softmax",
+    **dict.fromkeys(("HalfPoissonLoss", "HalfGammaLoss"), "Exp"),
     **dict.fromkeys(("HalfSquaredError", "AbsoluteError", "PinballLoss", "HuberLoss"), ""),
 }
 
@@ -58,6 +59,10 @@ def of_trees() -> dict[str, dict[Any, Any]]:
         "custom_conversion_functions": dict.fromkeys(kinds, _write),
         "custom_shape_calculators": dict.fromkeys(kinds, _tell_shape),
     }
+
+
+class TreesError(ValueError):
+    """Trees with a part for which ONNX has no operator."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ class Tree:
     def of_binned(cls, nodes: Any, values: Any) -> Tree:
         """Read a tree of histograms."""
         if nodes["is_categorical"].any():
-            raise ValueError("a tree splits categories")
+            raise TreesError("a tree splits categories")
         return cls(
             left=nodes["left"],
             right=nodes["right"],
@@ -133,7 +138,7 @@ def _start_of(model: Any) -> Any:
     """Return what a model adds its trees to."""
     if isinstance(model, BOOSTED):
         if model.init_ != "zero" and not type(model.init_).__name__.startswith("Dummy"):
-            raise ValueError("boosted trees begin with another model")
+            raise TreesError("boosted trees begin with another model")
         return model._raw_predict_init(np.zeros((1, model.n_features_in_)))[0]  # noqa: SLF001
     if isinstance(model, BINNED):
         return np.ravel(model._baseline_prediction)  # noqa: SLF001 - it has no public name
@@ -182,13 +187,22 @@ def _linked(nodes: Nodes, total: str, model: Any) -> str:
         return nodes.add("Div", total, nodes.number(float(len(model.estimators_))))
     if isinstance(model, TREES):
         return total
-    link = LINKS[type(model._loss).__name__]  # noqa: SLF001 - it has no public name
+    link = _link_of(model)
+    if link == "":
+        return total
     if link == "Softmax":
         return nodes.add("Softmax", total, axis=1)
-    if link != "Sigmoid":
-        return total
+    if link == "Exp":
+        return nodes.add("Exp", total)
     last = nodes.add("Sigmoid", total)
     return nodes.add("Concat", nodes.add("Sub", nodes.number(1.0), last), last, axis=1)
+
+
+def _link_of(model: Any) -> str:
+    loss = type(model._loss).__name__  # noqa: SLF001 - it has no public name
+    if loss not in LINKS:
+        raise TreesError(f"boosted trees have the loss {loss}")
+    return LINKS[loss]
 
 
 def _sums(nodes: Nodes, rows: str, trees: list[Tree], start: Any) -> str:

@@ -19,7 +19,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeClassifier
@@ -239,6 +239,21 @@ def test_a_member_that_cannot_be_written_is_named() -> None:
     said = str(caught.value)
     assert said.startswith("in 'pipeline_9' of the ensemble: 'functiontransformer' cannot be")
     assert said.count("\n") == 0
+
+
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_trees_that_split_categories_are_told(*, is_alone: bool) -> None:
+    rows = table()[0].assign(b=np.arange(600) % 5.0)
+    y = np.where(np.isin(rows["b"], [0, 3]) & (rows["a"] > 0.0), "yes", "no")
+    boosted = HistGradientBoostingClassifier(max_iter=5, categorical_features=[1])
+    model = Pipeline([("fill", SimpleImputer()), ("boosting", make_pipeline(boosted))]).fit(rows, y)
+    if not is_alone:
+        model = vote({"pipeline_4": model, "pipeline_9": model}, [1, 1], LABELS["texts"])
+    with pytest.raises(ConfigurationError) as caught:
+        convert(model, rows[:300], {})
+    where = "" if is_alone else "in 'pipeline_4' of the ensemble: "
+    told = f"{where}'boosting' cannot be written as ONNX: a tree splits categories. Leave it out"
+    assert str(caught.value).startswith(told)
 
 
 def test_a_member_that_predicts_otherwise_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
