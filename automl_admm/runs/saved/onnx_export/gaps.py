@@ -22,8 +22,15 @@ def _tell_shape(operator: Any) -> None:
     from skl2onnx.common.data_types import DoubleTensorType
 
     rows = operator.inputs[0].get_first_dimension()
-    width = len(operator.raw_operator.statistics_)
+    imputer = operator.raw_operator
+    width = len(imputer.statistics_) + len(_indicated(imputer))
     operator.outputs[0].type = DoubleTensorType([rows, width])
+
+
+def _indicated(imputer: SimpleImputer) -> Any:
+    """Return the places of the columns whose gaps are told by a column of their own."""
+    places = () if imputer.indicator_ is None else imputer.indicator_.features_
+    return np.asarray(places, dtype=np.int64)
 
 
 def _write(scope: Any, operator: Any, container: Any) -> None:
@@ -31,13 +38,16 @@ def _write(scope: Any, operator: Any, container: Any) -> None:
 
     imputer = operator.raw_operator
     values = np.asarray(imputer.statistics_, dtype=float)
-    is_plain = imputer.indicator_ is None and np.isnan(imputer.missing_values)
-    if not is_plain or np.isnan(values).any():
+    if not np.isnan(imputer.missing_values) or np.isnan(values).any():
         raise ValueError("the gaps are not filled with one number for each column")
     graph = GraphProto()
     nodes = Nodes(graph, scope.get_unique_variable_name("filled"), scope.onnx_variable_names)
     given = nodes.as_double(nodes.add("Concat", *operator.input_full_names, axis=1))
-    filled = nodes.add("Where", nodes.add("IsNaN", given), nodes.array(values[None]), given)
+    is_gap = nodes.add("IsNaN", given)
+    filled = nodes.add("Where", is_gap, nodes.array(values[None]), given)
+    if len(indicated := _indicated(imputer)):
+        gaps = nodes.add("Gather", is_gap, nodes.array(indicated), axis=1)
+        filled = nodes.add("Concat", filled, nodes.as_double(gaps), axis=1)
     nodes.name(filled, operator.outputs[0].full_name)
     container.nodes.extend(graph.node)
     container.initializers.extend(graph.initializer)

@@ -228,6 +228,17 @@ def test_averages_of_quantities_are_written() -> None:
     assert found.ravel() == pytest.approx(model.predict(full), rel=1e-5, abs=0.1)
 
 
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_gaps_are_told_by_columns_of_their_own(*, is_alone: bool) -> None:
+    rows, y = table()
+    rows = rows.assign(b=rows["b"].mask(rows["a"] > 1.0))
+    filled = SimpleImputer(strategy="median", add_indicator=True)
+    model = make_pipeline(filled, RandomForestClassifier(10, random_state=0)).fit(rows, y)
+    if not is_alone:
+        model = vote({"forest": model, "same": model}, [1, 1], LABELS["texts"])
+    assert_same(convert(model, rows[:300], {}), model, rows, within=1e-6)
+
+
 def test_a_member_that_cannot_be_written_is_named() -> None:
     rows, y = table()
     odd = make_pipeline(SimpleImputer(), FunctionTransformer(np.sin), LogisticRegression())
