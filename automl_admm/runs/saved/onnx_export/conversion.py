@@ -14,7 +14,7 @@ TOLERANCE = 1e-4
 
 
 def as_onnx(model: Any, given: Any, feeds: Mapping[str, Any], *, in_double: bool = False) -> Any:
-    """Return `inside(model)` as a model of ONNX; `in_double` counts where that is no average."""
+    """Return `inside(model)` as a model of ONNX; an average has its own precisions."""
     inner = inside(model)
     if is_mean(inner):
         return mean_of(inner, given, feeds)

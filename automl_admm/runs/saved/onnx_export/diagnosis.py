@@ -1,4 +1,4 @@
-"""The cause for which a model cannot be written as ONNX, or predicts otherwise there."""
+"""The cause why a model cannot be written as ONNX, or predicts otherwise there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from automl_admm.runs.saved.onnx_export.trees import TreesError
 def unwritable(
     pipeline: Any, given: Any, frame: Any, manifest: Mapping[str, Any]
 ) -> ConfigurationError:
-    """Return an error that names the first step with which a pipeline fails, and its member."""
+    """Return an error with the name of a pipeline's first step in the way, and of its member."""
     inner = inside(pipeline)
     if is_mean(inner):
         feeds = feeds_of(frame, np.float64)
@@ -64,12 +64,12 @@ def _refused_together(parts: str) -> ConfigurationError:
 
 
 def _answer_of(model: Any, feeds: Mapping[str, Any]) -> None:
-    """Raise what the converter and the runtime raise for a model that is no average."""
+    """Let the converter and the runtime raise their errors on a model; an average has others."""
     answers_of(decided(as_onnx(model, None, feeds), model, ROOM), feeds)
 
 
 def otherwise(pipeline: Any, given: Any, frame: Any, difference: float) -> ConfigurationError:
-    """Return an error on other predictions, with the member that differs most, and its trees."""
+    """Return an error on other predictions, with the most different member and its trees."""
     mean = inside(pipeline)
     worst = _worst_member(mean, given, frame) if is_mean(mean) else ""
     model = answering(dict(_members(mean))[worst])[0] if worst else pipeline
@@ -86,7 +86,7 @@ def _members(mean: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _worst_member(mean: Any, given: Any, frame: Any) -> str:
-    """Return the name of the member of an average that predicts otherwise; "" if none does."""
+    """Return the name of the most different member of an average; "" if all are near."""
     feeds = feeds_of(frame, np.float64)
     members = {name: member_of(one, given, feeds).difference for name, one in _members(mean)}
     worst = max(members, key=members.__getitem__)

@@ -1,4 +1,4 @@
-"""Trees with an infinite threshold, on which the converter counts for ever."""
+"""Trees with an infinite threshold: the converter of such a tree may never end."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ NUMPY_TYPES = {1: "float32", 8: "text", 11: "float64"}
 class OnnxModel:
     """The content of an ONNX file, compared on so many `rows` with these `columns`.
 
-    `inputs` has the names that a session takes, each with the type of its values.
+    `inputs` has the names of a session's inputs, each with the type of its values.
     """
 
     content: bytes
@@ -41,7 +41,7 @@ class OnnxModel:
     difference: float
 
     def tell(self) -> str:
-        """Say what a session takes."""
+        """Describe the inputs of a session."""
         if tuple(self.inputs) == (JOINED,) != self.columns:
             names, kind = ", ".join(self.columns), self.inputs[JOINED]
             shape = f"an array of {kind} with {len(self.columns)} columns in this order"
@@ -86,7 +86,7 @@ def convert(pipeline: Any, rows: Any, manifest: Mapping[str, Any]) -> OnnxModel:
 
 
 def _nearest(pipeline: Any, given: Any, frame: Any, told: Told) -> OnnxModel | None:
-    """Convert in the precisions that inputs may have; return the nearest, None if there is none.
+    """Convert in each precision of inputs, and return the nearest; None if there is none.
 
     Members of a mean take their own precisions inside of it.
     """
@@ -149,7 +149,7 @@ def _tried(
 
 
 def _inputs(content: bytes) -> Mapping[str, str]:
-    """Return the inputs of a model, each with the type that numpy has for its values."""
+    """Return the inputs of a model, each with numpy's type for its values."""
     from onnx import load_from_string
 
     found = load_from_string(content).graph.input

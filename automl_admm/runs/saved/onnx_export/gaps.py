@@ -1,4 +1,4 @@
-"""Filled gaps in ONNX in double precision, for which the runtime has no operator."""
+"""Filled gaps in ONNX in double precision: the runtime has no operator for them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _tell_shape(operator: Any) -> None:
 
 
 def _indicated(imputer: SimpleImputer) -> Any:
-    """Return the places of the columns whose gaps are told by a column of their own."""
+    """Return the places of the columns with another column to tell their gaps."""
     places = () if imputer.indicator_ is None else imputer.indicator_.features_
     return np.asarray(places, dtype=np.int64)
 

@@ -20,7 +20,7 @@ OPSET = {"": 18, "ai.onnx.ml": 3}
 
 
 def graph_of(pipeline: Any, feeds: Mapping[str, Any], *, in_double: bool = False) -> Any:
-    """Return `inside(pipeline)` as a model of ONNX whose inputs have the types of `feeds`.
+    """Return `inside(pipeline)` as a model of ONNX; its inputs have the types of `feeds`.
 
     With `in_double` the trees in it add in double precision.
     """

@@ -11,7 +11,7 @@ def name_inputs(graph: Any, names: Sequence[str]) -> None:
     """Give the inputs of a graph these names, in their order.
 
     The converter makes identifiers of them: "petal length (cm)" becomes "petal_length__cm_". A
-    column that is named as a result inside of the graph, such as "label", keeps the converter's.
+    column named as a result inside of the graph, such as "label", keeps the converter's.
     """
     taken = set(results_of(graph))
     pairs = zip(graph.input, names, strict=True)
@@ -54,7 +54,7 @@ def _inner(node: Any) -> Iterator[Any]:
 
 
 def results_of(graph: Any) -> Iterator[str]:
-    """Yield the names of everything that a graph computes or holds."""
+    """Yield the names of all results and constants of a graph."""
     yield from (one.name for one in graph.initializer)
     for node in graph.node:
         yield from node.output
@@ -72,7 +72,7 @@ def _rename(graph: Any, renamed: Mapping[str, str]) -> None:
 
 
 def _rename_results(graph: Any, renamed: Mapping[str, str]) -> None:
-    """Rename what a graph computes or holds, and what the graphs inside of its nodes do."""
+    """Rename the results and constants of a graph, and of the graphs inside of its nodes."""
     for one in graph.initializer:
         one.name = renamed.get(one.name, one.name)
     for node in graph.node:

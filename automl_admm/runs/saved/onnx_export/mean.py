@@ -1,6 +1,6 @@
 """An average of pipelines in ONNX: each member as it is alone, and their mean in double precision.
 
-The converter's own has all members in one precision, which some of them do not have.
+The converter's own has all members in one precision; some of them do not have it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def mean_of(model: Any, given: Any, feeds: Mapping[str, Any]) -> Any:
 
 
 class _Merged:
-    """A graph to which the members of an average are added one by one.
+    """A graph of an average; its members are added one by one.
 
     Without `classes` it answers one column of numbers.
     """
@@ -98,7 +98,7 @@ class _Merged:
             self._graph.node.append(helper.make_node("Identity", [name], [taken.name]))
 
     def plus(self, total: str, values: str, weight: float) -> str:
-        """Return the sum of `total`, which may be empty, and of weighted values."""
+        """Return the sum of `total`, if any, and of weighted values."""
         weighted = self._nodes.add("Mul", values, self._nodes.number(weight))
         return self._nodes.add("Add", total, weighted) if total else weighted
 

@@ -1,4 +1,4 @@
-"""A member of an average in ONNX, in the precision in which it is nearest to itself."""
+"""A member of an average in ONNX, in the precision nearest to its own predictions."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from automl_admm.runs.saved.onnx_export.told import Told
 class Member:
     """A pipeline in ONNX, the precision of its inputs, and how far its values are from its own.
 
-    `places` tells where its classes are among those of the average: 1 there, else 0. It is None
-    where these are the same.
+    `places` has a row for each of its classes: 1 in the place of that class in the average, else 0.
+    It is None if both have the same.
     """
 
     written: Any
@@ -37,7 +37,7 @@ class Member:
 
 
 def member_of(pipeline: Any, given: Any, feeds: Mapping[str, Any]) -> Member:
-    """Convert a member of an average; raise what the converter or the runtime raise.
+    """Convert a member of an average; the converter and the runtime may raise.
 
     `given` are rows as the pipeline takes them, and `feeds` the same rows for a session.
     """
@@ -59,7 +59,7 @@ def member_of(pipeline: Any, given: Any, feeds: Mapping[str, Any]) -> Member:
 
 
 def answering(pipeline: Any) -> tuple[Any, Any | None]:
-    """Return the model inside of a member that tells its probabilities, and their `places`."""
+    """Return the model for the probabilities of a member, and their `places`."""
     # Its own threshold moves no probability.
     inner = without_thresholds(pipeline)
     if not isinstance(inner, AllClasses) or len(inner.estimator_.classes_) < 2:

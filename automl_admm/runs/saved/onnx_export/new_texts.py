@@ -25,7 +25,7 @@ def with_new_cells(frame: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def _filled(frame: Any, name: str, cell: str | None) -> Any:
-    """Return rows with one cell in all of a column, of the type that the column has."""
+    """Return rows with one cell in all of a column, of the column's type."""
     column = frame[name].astype(object)
     column[:] = float("nan") if cell is None else cell
     return frame.assign(**{name: column.astype(frame[name].dtype)})

@@ -1,4 +1,4 @@
-"""Nodes that are added to a graph of ONNX."""
+"""More nodes for a graph of ONNX."""
 
 from __future__ import annotations
 

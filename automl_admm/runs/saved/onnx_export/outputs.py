@@ -25,7 +25,7 @@ OF_ROUNDING = 4e-7
 
 
 def inside(model: Any) -> Any:
-    """Return the model without what `add_outputs` adds to its graph.
+    """Return the model without the additions of `add_outputs` to its graph.
 
     Of a mean of calibrated models each member adds its own.
     """
@@ -42,7 +42,7 @@ def is_mean(model: Any) -> bool:
 def add_outputs(graph: Any, model: Any, room: float = ROOM) -> None:
     """Let a graph of `inside(model)` answer as the model does; both have labels and probabilities.
 
-    Scores are taken as the logarithms of the odds, log(p / (1 - p)). Where a model has others, the
+    Scores are taken as the logarithms of the odds, log(p / (1 - p)). If a model has others, the
     comparison of its answers shows it.
     """
     undecided = _undecided(model)
@@ -86,7 +86,7 @@ def _labels(model: Any) -> Any:
 
 
 def labels_of(classes: Any) -> Any:
-    """Return labels in the type that ONNX has for them: whole numbers or texts."""
+    """Return labels in a type of ONNX: whole numbers or texts."""
     labels = np.asarray(classes)
     return labels.astype(np.int64 if labels.dtype.kind in "iub" else object)
 

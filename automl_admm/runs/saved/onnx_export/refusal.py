@@ -1,4 +1,4 @@
-"""Messages on models that cannot be written as ONNX: the part in the way, and the way round it."""
+"""Messages on models without a form in ONNX: the part in the way, and the way round it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OF_TEXT = "sklearn.feature_extraction."
 def refusal_of(
     name: str, step: Any, problem: Exception, manifest: Mapping[str, Any]
 ) -> ConfigurationError:
-    """Return an error on the first step with which a pipeline fails; `name` is "" for a model."""
+    """Return an error on the first step in the way; `name` is "" for a model without steps."""
     kind = type(step).__name__
     if kind in THRESHOLDS:
         return _of_threshold(kind, manifest)
@@ -48,7 +48,7 @@ def refusal_of(
 
 
 def refusal_of_gaps(columns: Sequence[str]) -> ConfigurationError:
-    """Return an error on columns of text that have gaps: ONNX has no missing texts."""
+    """Return an error on columns of text with gaps: ONNX has no missing texts."""
     named = ", ".join(f"'{name}'" for name in columns)
     dropped = " ".join(f'--column "{name}=drop"' for name in columns)
     return ConfigurationError(
@@ -58,7 +58,7 @@ def refusal_of_gaps(columns: Sequence[str]) -> ConfigurationError:
 
 
 def refusal_of_trees(name: str, reason: str) -> ConfigurationError:
-    """Return an error on a step whose trees have something that ONNX has not."""
+    """Return an error on a step with trees of a kind unknown to ONNX."""
     return _of_component(name, f"{reason}.")
 
 
@@ -136,7 +136,7 @@ def _of_columns(columns: list[str], kind: str) -> ConfigurationError:
 
 
 def _columns_of(step: Any, kind: str) -> Iterator[str]:
-    """Yield the columns that a step gives to a part of this class."""
+    """Yield the columns of a step's parts of this class."""
     for _, part, columns in getattr(step, "transformers_", ()):
         inner = part.get_params().values() if hasattr(part, "get_params") else ()
         if kind in {type(one).__name__ for one in (part, *inner)}:

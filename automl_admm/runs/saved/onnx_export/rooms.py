@@ -16,7 +16,7 @@ DOUBLE = ("ArrayFeatureExtractor", "Imputer", "LabelEncoder", "OneHotEncoder")
 
 
 def rooms_of(model: Any, graph: Any, difference: float) -> tuple[float, ...]:
-    """Return the rooms to try for a model, whose probabilities differ so much; the widest first.
+    """Return the rooms to try for a model with such a `difference`; the widest first.
 
     Only a mean has narrower ones, unless all its members are forests: rows may lie on a threshold
     there, as shares of trees do.

@@ -36,7 +36,7 @@ def in_precision(feeds: Mapping[str, Any], number: Any) -> dict[str, Any]:
 
 
 def answers_of(content: bytes, feeds: Mapping[str, Any]) -> list[Any]:
-    """Return what a model in ONNX answers."""
+    """Return the answers of a model in ONNX."""
     return ask(session_of(content), feeds)
 
 
@@ -52,7 +52,7 @@ def session_of(content: bytes) -> Any:
 
 
 def ask(session: Any, feeds: Mapping[str, Any]) -> list[Any]:
-    """Return what a session answers."""
+    """Return the answers of a session."""
     wanted = [one.name for one in session.get_inputs()]
     values = list(feeds.values())
     if wanted == [JOINED]:

@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Told:
-    """Predictions, and the probabilities of a classifier that has them."""
+    """Predictions, and the probabilities of a classifier, if any."""
 
     predicted: Any
     chances: Any = None
@@ -18,7 +18,7 @@ class Told:
 
     @classmethod
     def of(cls, model: Any, rows: Any) -> Told:
-        """Return what a model predicts of rows."""
+        """Return a model's predictions of rows."""
         predicted = np.asarray(model.predict(rows))
         if not hasattr(model, "classes_"):
             return cls(predicted, is_of_classes=False)

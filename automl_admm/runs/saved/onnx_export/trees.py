@@ -1,4 +1,4 @@
-"""Trees, forests and boosted trees in ONNX that add in double precision, in scikit-learn's order.
+"""Trees, forests and boosted trees in ONNX, added in double precision in scikit-learn's order.
 
 The operator of ONNX adds the values of leaves in single precision. Here it tells the number of the
 leaf alone, for each tree; the values are taken from a table and added one tree after the other.
@@ -62,12 +62,12 @@ def of_trees() -> dict[str, dict[Any, Any]]:
 
 
 class TreesError(ValueError):
-    """Trees with a part for which ONNX has no operator."""
+    """Trees with a part beyond the operators of ONNX."""
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The nodes of a tree, in arrays; `values` has a row for each node, whose leaves count.
+    """The nodes of a tree, in arrays; `values` has a row for each node; those of leaves count.
 
     Where `goes_left`, a missing number does.
     """
@@ -110,7 +110,7 @@ class Tree:
 
 
 def _trees_of(model: Any) -> Iterator[Tree]:
-    """Yield the trees of a model in the order in which it adds their values."""
+    """Yield the trees of a model in the order of their sum."""
     if isinstance(model, TREES):
         yield Tree.of_any(model.tree_, model.tree_.value[:, 0, :])
     elif isinstance(model, FORESTS):
@@ -135,7 +135,7 @@ def _in_column(values: Any, at: int, width: int) -> Any:
 
 
 def _start_of(model: Any) -> Any:
-    """Return what a model adds its trees to."""
+    """Return the start of the sum of a model's trees."""
     if isinstance(model, BOOSTED):
         if model.init_ != "zero" and not type(model.init_).__name__.startswith("Dummy"):
             raise TreesError("boosted trees begin with another model")
@@ -227,7 +227,7 @@ def _sums(nodes: Nodes, rows: str, trees: list[Tree], start: Any) -> str:
 
 
 def _structure(trees: list[Tree]) -> dict[str, Any]:
-    """Return attributes of an operator that tells the number of the leaf for each tree."""
+    """Return attributes of an operator for the number of the leaf in each tree."""
     from onnx import numpy_helper
 
     def joined(parts: Any, kind: Any = np.int64) -> list[Any]:
