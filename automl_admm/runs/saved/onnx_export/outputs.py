@@ -55,34 +55,45 @@ def add_outputs(graph: Any, model: Any, room: float = ROOM) -> None:
     chance = nodes.column_of(graph.output[1].name, 1)
     if numbers is not None:
         chance = _calibrated(nodes, chance, numbers)
-        other = nodes.add("Sub", nodes.number(1.0), chance)
-        both = nodes.add("Concat", other, chance, axis=1)
-        nodes.give(1, nodes.cast_like(both, graph.output[1]))
-    labels = _labels(model)
-    last, first = nodes.array(labels[1:]), nodes.array(labels[:1])
-    is_first = undecided is not model and model.pos_label == labels[0]
+        _give_chances(nodes, chance, graph.output[1])
     if undecided is model:
         # Where nobody set a threshold, a row on one half is of the first class.
-        bar = 0.5 + _room(model, 0.5, room)
+        labels = labels_of(model.classes_)
+        _decide(nodes, chance, 0.5 + _room(model, 0.5, room), (labels[1:], labels[:1]))
     else:
-        bar = float(model.threshold)
-        # The probability of the first class has the error of the other one.
-        bar -= _room(model, 1.0 - bar if is_first else bar, room)
-    called = nodes.column_of(graph.output[1].name, 0) if is_first else chance
-    if is_first:
-        last, first = first, last
-    is_called = nodes.add("GreaterOrEqual", called, nodes.number(bar))
-    nodes.give(0, nodes.add("Where", is_called, last, first))
+        _decide_by_threshold(nodes, graph.output[1].name, chance, model, room)
+
+
+def _give_chances(nodes: Nodes, chance: str, output: Any) -> None:
+    """Let the probabilities be the last class's and 1 without it."""
+    other = nodes.add("Sub", nodes.number(1.0), chance)
+    both = nodes.add("Concat", other, chance, axis=1)
+    nodes.give(1, nodes.cast_like(both, output))
+
+
+def _decide_by_threshold(nodes: Nodes, chances: str, chance: str, model: Any, room: float) -> None:
+    """Let the label be the called one from a threshold on; it may be that of the first class."""
+    labels, threshold = labels_of(model.classes_), float(model.threshold)
+    if model.pos_label != labels[0]:
+        bar = threshold - _room(model, threshold, room)
+        _decide(nodes, chance, bar, (labels[1:], labels[:1]))
+        return
+    # The probability of the first class has the error of the other one.
+    bar = threshold - _room(model, 1.0 - threshold, room)
+    _decide(nodes, nodes.column_of(chances, 0), bar, (labels[:1], labels[1:]))
+
+
+def _decide(nodes: Nodes, chance: str, bar: float, labels: tuple[Any, Any]) -> None:
+    """Let the label be the first of two from a bar on, else the second."""
+    called, other = map(nodes.array, labels)
+    is_called = nodes.add("GreaterOrEqual", chance, nodes.number(bar))
+    nodes.give(0, nodes.add("Where", is_called, called, other))
 
 
 def _room(model: Any, chance: float, room: float) -> float:
     """Return how far from a probability of the last class its value in a session may be."""
     is_sum = decides_by_mean(inside(model))
     return min(room, OF_SUM * abs(chance)) if is_sum else OF_ROUNDING * abs(chance)
-
-
-def _labels(model: Any) -> Any:
-    return labels_of(model.classes_)
 
 
 def labels_of(classes: Any) -> Any:
@@ -110,7 +121,7 @@ def _decide_by_mean(nodes: Nodes, chances: str, model: Any, room: float) -> None
     least = nodes.add("Sub", nodes.highest(chances), nodes.number(room))
     is_highest = nodes.add("GreaterOrEqual", chances, least)
     place = nodes.add("ArgMax", nodes.add("Cast", is_highest, to=TensorProto.INT32), axis=1)
-    nodes.give(0, nodes.add("Gather", nodes.array(_labels(model)), place))
+    nodes.give(0, nodes.add("Gather", nodes.array(labels_of(model.classes_)), place))
 
 
 def _undecided(model: Any) -> Any:

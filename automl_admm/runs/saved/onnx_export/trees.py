@@ -207,19 +207,31 @@ def _link_of(model: Any) -> str:
 
 def _sums(nodes: Nodes, rows: str, trees: list[Tree], start: Any) -> str:
     """Return `start` and the values of a row's leaves, added tree by tree."""
-    from onnx import TensorProto
-
     tables = [tree.values[tree.is_leaf] for tree in trees]
     tables[0] = start + tables[0]
     firsts = np.cumsum([0, *map(len, tables)][:-1]).astype(np.int64)
     table = nodes.array(np.concatenate(tables).astype(float))
+    return _added(nodes, table, _leaves(nodes, rows, trees, firsts), len(trees))
+
+
+def _leaves(nodes: Nodes, rows: str, trees: list[Tree], firsts: Any) -> str:
+    """Return the place of a row's leaf in the table for each tree.
+
+    `firsts` are the places of the first leaf of each tree.
+    """
+    from onnx import TensorProto
+
     leaves = nodes.add("TreeEnsembleRegressor", rows, domain="ai.onnx.ml", **_structure(trees))
     leaves = nodes.add("Cast", leaves, to=TensorProto.INT64)
-    leaves = nodes.add("Add", leaves, nodes.array(firsts))
+    return nodes.add("Add", leaves, nodes.array(firsts))
+
+
+def _added(nodes: Nodes, table: str, leaves: str, count: int) -> str:
+    """Return the sum of the values of so many leaves, in their order."""
     total = ""
     axis, last = nodes.array(np.int64(1)), nodes.array(np.array([-1], dtype=np.int64))
-    for begin in range(0, len(trees), AT_ONCE):
-        few = np.arange(begin, min(begin + AT_ONCE, len(trees)), dtype=np.int64)
+    for begin in range(0, count, AT_ONCE):
+        few = np.arange(begin, min(begin + AT_ONCE, count), dtype=np.int64)
         values = nodes.add("Gather", table, nodes.add("Gather", leaves, nodes.array(few), axis=1))
         values = nodes.add("Concat", total, values, axis=1) if total else values
         total = nodes.add("Gather", nodes.add("CumSum", values, axis), last, axis=1)
@@ -228,33 +240,50 @@ def _sums(nodes: Nodes, rows: str, trees: list[Tree], start: Any) -> str:
 
 def _structure(trees: list[Tree]) -> dict[str, Any]:
     """Return attributes of an operator for the number of the leaf in each tree."""
-    from onnx import numpy_helper
+    return _splits(trees) | _numbered_leaves(trees)
 
-    def joined(parts: Any, kind: Any = np.int64) -> list[Any]:
-        return list(np.concatenate([np.asarray(part) for part in parts]).astype(kind).tolist())
+
+def _splits(trees: list[Tree]) -> dict[str, Any]:
+    """Return the attributes of all nodes."""
+    from onnx import numpy_helper
 
     def of_splits(name: str) -> list[Any]:
         return [np.where(tree.is_leaf, 0, getattr(tree, name)) for tree in trees]
 
     numbers = [np.arange(len(tree.is_leaf)) for tree in trees]
-    leaves = [np.flatnonzero(tree.is_leaf) for tree in trees]
     thresholds = np.concatenate(of_splits("threshold")).astype(float)
-    of_nodes = [np.full(len(one), at) for at, one in enumerate(numbers)]
-    of_leaves = [np.full(len(one), at) for at, one in enumerate(leaves)]
-    modes = ["LEAF" if one else "BRANCH_LEQ" for tree in trees for one in tree.is_leaf]
-    weights = np.array(joined([np.arange(len(one)) for one in leaves]), dtype=float)
+    return {
+        "nodes_treeids": _joined(_tree_of_each(numbers)),
+        "nodes_nodeids": _joined(numbers),
+        "nodes_modes": ["LEAF" if one else "BRANCH_LEQ" for tree in trees for one in tree.is_leaf],
+        "nodes_featureids": _joined(of_splits("feature")),
+        "nodes_values_as_tensor": numpy_helper.from_array(thresholds, "values"),
+        "nodes_truenodeids": _joined(of_splits("left")),
+        "nodes_falsenodeids": _joined(of_splits("right")),
+        "nodes_missing_value_tracks_true": _joined(of_splits("goes_left")),
+    }
+
+
+def _numbered_leaves(trees: list[Tree]) -> dict[str, Any]:
+    """Return the attributes of the leaves: the answer of each is its number in its tree."""
+    from onnx import numpy_helper
+
+    leaves = [np.flatnonzero(tree.is_leaf) for tree in trees]
+    of_leaves = _joined(_tree_of_each(leaves))
+    weights = np.array(_joined([np.arange(len(one)) for one in leaves]), dtype=float)
     return {
         "n_targets": len(trees),
-        "nodes_treeids": joined(of_nodes),
-        "nodes_nodeids": joined(numbers),
-        "nodes_modes": modes,
-        "nodes_featureids": joined(of_splits("feature")),
-        "nodes_values_as_tensor": numpy_helper.from_array(thresholds, "values"),
-        "nodes_truenodeids": joined(of_splits("left")),
-        "nodes_falsenodeids": joined(of_splits("right")),
-        "nodes_missing_value_tracks_true": joined(of_splits("goes_left")),
-        "target_treeids": joined(of_leaves),
-        "target_nodeids": joined(leaves),
-        "target_ids": joined(of_leaves),
+        "target_treeids": of_leaves,
+        "target_nodeids": _joined(leaves),
+        "target_ids": of_leaves,
         "target_weights_as_tensor": numpy_helper.from_array(weights, "leaves"),
     }
+
+
+def _tree_of_each(parts: list[Any]) -> list[Any]:
+    """Return the number of the tree for each of its nodes."""
+    return [np.full(len(one), at) for at, one in enumerate(parts)]
+
+
+def _joined(parts: list[Any]) -> list[int]:
+    return list(np.concatenate(parts).astype(np.int64).tolist())
