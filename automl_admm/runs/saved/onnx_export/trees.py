@@ -39,7 +39,7 @@ FORESTS = (
 )
 BOOSTED = (GradientBoostingClassifier, GradientBoostingRegressor)
 BINNED = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
-# The names of results begin so.
+# The names of results begin so: a mark on a node itself is lost where the converter renames inputs.
 WORD = "in_double"
 # So many trees are taken from the table at once: memory grows with it, as time does with 1.
 AT_ONCE = 32
