@@ -42,11 +42,10 @@ class KeptModels:
             for folder in (self._folder, place):  # not those above: a removed run stays away
                 folder.mkdir(exist_ok=True)
             (finished.folder / MODELS).replace(place / MODELS)
-        except FileNotFoundError as problem:  # the run folder was removed, as its log will say
-            logger.debug("the fold models of evaluation %d: %s", evaluation.number, problem)
-            return
         except OSError as problem:
-            logger.warning("the fold models of evaluation %d: %s", evaluation.number, problem)
+            # Without the run's folder its log has a word to say.
+            level = logging.WARNING if self._folder.parent.is_dir() else logging.DEBUG
+            logger.log(level, "the fold models of evaluation %d: %s", evaluation.number, problem)
             return
         moved = Finished(finished.number, finished.status, {FILES: {MODELS: told}}, folder=place)
         self._kept[evaluation.key] = evaluation, moved

@@ -58,6 +58,18 @@ def test_models_of_a_removed_run_are_not_told_and_bring_no_folder_back(
     assert not caplog.messages
 
 
+def test_models_that_are_missing_in_a_run_that_is_there_are_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "task-1").mkdir()
+    told = {"files": {MODELS: "0"}}
+    kept = KeptModels(tmp_path / "models", PROBLEM.limits)
+    kept.keep(QUICK, Finished(9, Status.SUCCESS, told, folder=tmp_path / "task-1"))
+    assert not kept.has(QUICK)
+    (message,) = caplog.messages
+    assert message.startswith("the fold models of evaluation 2: ")
+
+
 def ways_of(
     kept: KeptModels,
     refit: str = "auto",
