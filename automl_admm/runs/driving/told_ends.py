@@ -34,7 +34,10 @@ def fault_of(told: object, tasks: Mapping[int, Task]) -> str | None:
     """Say what is wrong with an end that an executor tells of one of its tasks; None if nothing."""
     if not isinstance(told, Finished):
         return f"it says that {say_value(told)} has ended"
-    found = _fault_of_kind(told) or _fault_of_value(told) or _fault_of_result(told, tasks)
+    found = _fault_of_kind(told)
+    if found is None:
+        task = tasks.get(told.number)
+        found = _fault_of_value(told, task) or _fault_of_result(told, task)
     return None if found is None else f"it says that task {say_value(told.number)} ended {found}"
 
 
@@ -58,21 +61,26 @@ def _fault_of_kind(told: Finished) -> str | None:
     return None
 
 
-def _fault_of_value(told: Finished) -> str | None:
+def _fault_of_value(told: Finished, task: Task | None) -> str | None:
     if not math.isfinite(told.seconds):
         return f"with seconds={told.seconds}, which is not finite"
-    if told.folder is not None and not told.folder.is_dir():
+    is_wanted = task is not None and task.keep and told.status is Status.SUCCESS
+    if is_wanted and told.folder is not None and _is_missing(told.folder):
         return f"with its files in '{told.folder}', and there is no such folder"
     return None
 
 
-def _fault_of_result(told: Finished, tasks: Mapping[int, Task]) -> str | None:
+def _is_missing(folder: Path) -> bool:
+    """Return True if a folder is not there, and did not go with all others of a removed run."""
+    return folder.parent.is_dir() and not folder.is_dir()
+
+
+def _fault_of_result(told: Finished, task: Task | None) -> str | None:
     """Say why a result is none of this task; an evaluation tells what it was asked for."""
     try:
         json.dumps(dict(told.result))
     except (TypeError, ValueError, RecursionError) as problem:
         return f"with a result that cannot be written as JSON: {text_of(problem)}"
-    task = tasks.get(told.number)
     if task is None or ANSWERED not in told.result or CANDIDATE not in task.arguments:
         return None
     is_its = told.result[ANSWERED] == asked_of(task.arguments)

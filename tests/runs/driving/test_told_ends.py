@@ -15,7 +15,7 @@ import pytest
 from automl_admm import minimize
 from automl_admm.core.errors import PluginError
 from automl_admm.core.evaluations import Status
-from automl_admm.core.protocols import Finished
+from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.space import Candidate, Parameter, SearchSpace, Selection
 from automl_admm.execution.inline_executor import InlineExecutor
 from automl_admm.plugins.records import ExecutorSetting
@@ -27,6 +27,7 @@ from automl_admm.store.sqlite.log import SqliteStore
 
 SPACE = SearchSpace((), (Parameter("x", 0.0, 1.0),))
 DONE = Finished(3, Status.SUCCESS, {"loss": 0.5}, seconds=1.0)
+KEPT = Task(3, "evaluate", {}, keep=True)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,23 @@ DONE = Finished(3, Status.SUCCESS, {"loss": 0.5}, seconds=1.0)
     ids=str,
 )
 def test_what_is_no_end_of_a_task_is_told(wrong: dict[str, Any], says: str) -> None:
-    assert str(fault_of(replace(DONE, **wrong), {})).startswith(f"it says that task 3 ended {says}")
+    found = str(fault_of(replace(DONE, **wrong), {3: KEPT}))
+    assert found.startswith(f"it says that task 3 ended {says}")
+
+
+@pytest.mark.parametrize(
+    ("told", "task"),
+    [
+        (replace(DONE, folder=Path("/gone")), replace(KEPT, keep=False)),
+        (replace(DONE, folder=Path("/gone"), status=Status.ERROR), KEPT),
+        (replace(DONE, folder=Path("/removed/scratch/task-3")), KEPT),
+    ],
+    ids=["not to be kept", "no success", "of a removed run"],
+)
+def test_a_folder_that_nobody_needs_or_that_went_with_its_run_is_no_fault(
+    told: Finished, task: Task
+) -> None:
+    assert fault_of(told, {3: task}) is None
 
 
 def test_what_is_no_number_of_a_task_is_told() -> None:
