@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from functools import partial
 from itertools import count
-from numbers import Integral
+from numbers import Real
 from typing import Any, TypeVar
 
 from automl_admm.core.errors import (
@@ -74,12 +74,12 @@ class Dispatcher:
         """Number of tasks at a time."""
         with self._naming_it():
             found: object = self._executor.workers
-            if not isinstance(found, Integral):
+            if not isinstance(found, Real) or not float(found).is_integer():
                 raise PluginError(
                     f"{self.title} failed: it says that its workers are {say_value(found)}, "
                     "which is not a whole number."
                 )
-            return int(found)
+            return int(float(found))
 
     @property
     def runs_here(self) -> bool:

@@ -9,9 +9,12 @@ import json
 import math
 from collections.abc import Container, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from automl_admm.core.evaluations import Status
 from automl_admm.core.messages import say_value, text_of
@@ -42,12 +45,12 @@ def fault_of(told: object, tasks: Mapping[int, Task]) -> str | None:
 
 
 def as_agreed(told: Finished, killed: Container[int]) -> Finished:
-    """Return a told end with plain numbers, and as `lost` if it was cancelled by nobody of ours.
+    """Return a told end of plain values, and as `lost` if it was cancelled by nobody of ours.
 
     Clocks of two machines differ: a time below 0 is 0.
     """
     number, seconds = int(told.number), max(float(told.seconds), 0.0)
-    told = replace(told, number=number, seconds=seconds)
+    told = _with_plain_result(replace(told, number=number, seconds=seconds))
     if told.status is Status.CANCELLED and number not in killed:
         return replace(told, status=Status.LOST, message=told.message or NOT_KILLED)
     return told
@@ -77,11 +80,32 @@ def _is_missing(folder: Path) -> bool:
 
 def _fault_of_result(told: Finished, task: Task | None) -> str | None:
     """Say why a result is none of this task; an evaluation tells what it was asked for."""
-    try:
-        json.dumps(dict(told.result))
-    except (TypeError, ValueError, RecursionError) as problem:
-        return f"with a result that cannot be written as JSON: {text_of(problem)}"
     if task is None or ANSWERED not in told.result or CANDIDATE not in task.arguments:
         return None
-    is_its = told.result[ANSWERED] == asked_of(task.arguments)
+    answered = told.result[ANSWERED]
+    if not isinstance(answered, list | tuple):
+        return f"with {ANSWERED}={say_value(answered)}, which is no list"
+    is_its = list(answered) == asked_of(task.arguments)
     return None if is_its else "with the result of another task"
+
+
+def _with_plain_result(told: Finished) -> Finished:
+    """Return an end with its result as after JSON, or as `invalid`."""
+    try:
+        return replace(told, result=json.loads(json.dumps(dict(told.result), default=_plain)))
+    except (TypeError, ValueError, RecursionError) as problem:
+        if told.status is not Status.SUCCESS:
+            return replace(told, result={})
+        reason = f"the result cannot be written as JSON: {text_of(problem)}"
+        return replace(told, status=Status.INVALID, message=reason, result={})
+
+
+def _plain(value: Any) -> Any:
+    """Turn a mapping, a number or an array of numpy into something for JSON."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, Real | Decimal):
+        return float(value)
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")

@@ -107,7 +107,14 @@ def test_what_is_no_list_of_ended_tasks_is_named(ended: object, says: str) -> No
         Dispatcher(executor, "executor 'mine'").wait(0.0)
 
 
-@pytest.mark.parametrize("workers", ["2", None, 2.5])
+def test_workers_may_be_a_float_of_a_whole_number() -> None:
+    executor = LateExecutor()
+    executor.workers = 2.0  # type: ignore[assignment]
+    found = Dispatcher(executor).workers
+    assert (found, type(found)) == (2, int)
+
+
+@pytest.mark.parametrize("workers", ["2", None, 2.5, float("inf")])
 def test_workers_that_are_no_number_are_named(workers: object) -> None:
     executor = LateExecutor()
     executor.workers = workers  # type: ignore[assignment]

@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -36,7 +38,6 @@ KEPT = Task(3, "evaluate", {}, keep=True)
         ({"status": "success"}, "with status='success', which is not a Status"),
         ({"status": None}, "with status=None, which is not a Status"),
         ({"result": None}, "with result=None, which is not a mapping"),
-        ({"result": {"loss": {1}}}, "with a result that cannot be written as JSON: "),
         ({"message": None}, "with message=None, which is not a text"),
         ({"message": b"no"}, "with message=b'no', which is not a text"),
         ({"seconds": None}, "with seconds=None, which is not a number"),
@@ -78,6 +79,43 @@ def test_numbers_of_numpy_and_a_clock_that_is_behind_do_no_harm() -> None:
     agreed = as_agreed(told, killed=())
     assert (agreed.number, agreed.seconds) == (3, 0.0)
     assert (type(agreed.number), type(agreed.seconds)) == (int, float)
+
+
+def test_a_result_is_made_plain_as_by_json() -> None:
+    inner = MappingProxyType({"n": np.int64(2), "is_so": np.True_, 3: Fraction(1, 4)})
+    given = {"loss": np.float32(0.5), "constraints": np.array([1.0]), "details": inner}
+    agreed = as_agreed(replace(DONE, result=MappingProxyType(given)), killed=())
+    assert agreed.status is Status.SUCCESS
+    details = {"n": 2, "is_so": True, "3": 0.25}
+    assert agreed.result == {"loss": 0.5, "constraints": [1.0], "details": details}
+    assert type(agreed.result["loss"]) is float
+
+
+def test_a_result_that_json_does_not_take_is_invalid_alone() -> None:
+    agreed = as_agreed(replace(DONE, result={"loss": {1}}), killed=())
+    said = "the result cannot be written as JSON: Object of type set is not JSON serializable"
+    assert (agreed.status, agreed.message, agreed.result) == (Status.INVALID, said, {})
+    failed = as_agreed(Finished(3, Status.ERROR, {"at": {1}}, "no node"), killed=())
+    assert (failed.status, failed.message, failed.result) == (Status.ERROR, "no node", {})
+
+
+@pytest.mark.parametrize(
+    ("answered", "says"),
+    [
+        ([7, 1.0], None),
+        ((7, np.float64(1.0)), None),
+        ((7, 0.5), "with the result of another task"),
+        (None, "with answered=None, which is no list"),
+        ("71", "with answered='71', which is no list"),
+    ],
+    ids=str,
+)
+def test_what_an_evaluation_answered_is_a_list_or_a_tuple(
+    answered: object, says: str | None
+) -> None:
+    asked = Task(3, "evaluate", {"seed": 7, "candidate": Candidate(Selection(()), (0.5,))})
+    found = fault_of(replace(DONE, result={"answered": answered}), {3: asked})
+    assert found == (says and f"it says that task 3 ended {says}")
 
 
 def test_only_what_the_run_has_killed_is_cancelled() -> None:
