@@ -11,6 +11,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_count, say_error
 from automl_admm.core.protocols import Finished
 from automl_admm.core.results import EvaluationResult
+from automl_admm.store.sqlite.rows import wrong_details
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +34,25 @@ def check_end(finished: Finished, limits: Sequence[Limit], *, until_deadline: bo
     """
     if finished.status is Status.SUCCESS:
         try:
-            result = EvaluationResult.from_json(finished.result)
+            return _end_of_success(finished, limits)
         except (TypeError, ValueError, OverflowError) as wrong:
             return TaskEnd(Status.INVALID, f"the result is no evaluation: {say_error(wrong)}")
-        problem = _problem_of(finished, result, limits)
-        if problem:
-            return TaskEnd(Status.INVALID, problem, result)
-        return TaskEnd(Status.SUCCESS, _say_if_stopped(result), result)
-    failed = EvaluationResult(details=dict(finished.result))
+    is_sound = not wrong_details(finished.result)  # a store would not read them again
+    failed = EvaluationResult(details=dict(finished.result) if is_sound else {})
     out_of_budget = finished.status is Status.TIMEOUT and until_deadline
     if out_of_budget or finished.status is Status.CANCELLED:
         return TaskEnd(Status.CANCELLED, "the search ended first", failed)
     return TaskEnd(finished.status, finished.message, failed)
+
+
+def _end_of_success(finished: Finished, limits: Sequence[Limit]) -> TaskEnd:
+    result = EvaluationResult.from_json(finished.result)
+    if wrong := wrong_details(result.details):
+        named = " and ".join(f"'{name}'" for name in wrong)
+        return TaskEnd(Status.INVALID, f"the details have no numbers as {named}")
+    if problem := _problem_of(finished, result, limits):
+        return TaskEnd(Status.INVALID, problem, result)
+    return TaskEnd(Status.SUCCESS, _say_if_stopped(result), result)
 
 
 def _say_if_stopped(result: EvaluationResult) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,12 +106,7 @@ def _evaluation(row: Sequence[Any], selection: Selection) -> Evaluation:
         and NUMBERS.issuperset(map(type, parsed[0]))
         and NUMBERS.issuperset(map(type, parsed[1]))
         and type(parsed[2]) is dict
-        and NUMBERS.issuperset(map(type, parsed[2].get("group_thresholds", {}).values()))
-        and NUMBERS.issuperset(map(type, parsed[2].get("class_weights", {}).values()))
-        and type(parsed[2].get("temperature", 1.0)) in NUMBERS
-        and _is_calibration(parsed[2].get("calibration"))
-        and type(parsed[2].get("lower_threshold", 1.0)) in NUMBERS
-        and type(parsed[2].get("least_share", 1.0)) in NUMBERS
+        and not wrong_details(parsed[2])
     )
     if not is_sound:
         raise ValueError
@@ -129,12 +124,37 @@ def _evaluation(row: Sequence[Any], selection: Selection) -> Evaluation:
     )
 
 
+def wrong_details(details: Mapping[str, Any]) -> list[str]:
+    """Return the names of details with values of no valid evaluation."""
+    named = DETAILS.keys() & details.keys()
+    return sorted(name for name in named if not DETAILS[name](details[name]))
+
+
+def _is_number(found: Any) -> bool:
+    return type(found) in NUMBERS
+
+
+def _are_numbers(found: Any) -> bool:
+    return type(found) is dict and NUMBERS.issuperset(map(type, found.values()))
+
+
 def _is_calibration(found: Any) -> bool:
     return found is None or (
         type(found) is dict
         and {type(found.get(name)) for name in ("slope", "offset")} <= NUMBERS
         and found.get("response") in ("predict_proba", "decision_function")
     )
+
+
+# The details with a form of their own; the others may be anything.
+DETAILS: Mapping[str, Callable[[Any], bool]] = {
+    "calibration": _is_calibration,
+    "class_weights": _are_numbers,
+    "group_thresholds": _are_numbers,
+    "least_share": _is_number,
+    "lower_threshold": _is_number,
+    "temperature": _is_number,
+}
 
 
 def digest(row: Sequence[Any]) -> bytes:

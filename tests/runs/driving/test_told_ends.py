@@ -138,6 +138,24 @@ def test_a_folder_of_an_executor_with_two_clocks_can_be_read(tmp_path: Path) -> 
     assert check(tmp_path / "r" / "store.sqlite").problems == ()
 
 
+class Hot(InlineExecutor):
+    """Tells a detail of the second evaluation in a form that no store reads."""
+
+    def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+        hot = {"details": {"temperature": "hot"}}
+        found = super().wait(timeout)
+        return [
+            replace(one, result={**one.result, **hot}) if one.number == 2 else one for one in found
+        ]
+
+
+def test_details_that_no_store_reads_are_one_invalid_evaluation(tmp_path: Path) -> None:
+    minimize(lambda v: v["x"], SPACE, executor=Hot, max_evaluations=4, work_dir=tmp_path / "r")
+    with closing(SqliteStore(tmp_path / "r" / "store.sqlite")) as store:
+        found = [one.status.value for one in store.read()]
+    assert found == ["success", "invalid", "success", "success"]
+
+
 class Swapping(InlineExecutor):
     """Swaps the answers of two tasks."""
 
