@@ -67,6 +67,7 @@ class Dispatcher:
         self._numbers = count(1)
         self._tasks: dict[int, Task] = {}
         self._killed: set[int] = set()
+        self._fault: PluginError | None = None
         self._caller = PatientCaller(title, interrupts or Deferral(enabled=False))
 
     @property
@@ -109,19 +110,31 @@ class Dispatcher:
             self._call("submit", partial(self._executor.submit, task))
 
     def wait(self, timeout: float) -> Sequence[Finished]:
-        """Return the tasks ended by now; wait for one `timeout` seconds at most."""
+        """Return the tasks ended by now; wait for one `timeout` seconds at most.
+
+        An end against the contract raises, but not before the sound ones beside it are returned:
+        then the next call does.
+        """
         with self._naming_it():
             ended = self._call("wait", lambda: tuple(self._executor.wait(timeout)), timeout)
-            return tuple(map(self._checked, ended))
+            sound = tuple(one for told in ended if (one := self._checked(told)) is not None)
+            if not sound:
+                self._raise_fault()
+            return sound
 
-    def _checked(self, told: Finished) -> Finished:
-        """Return an end as the run may use it; raise if it is not what the contract says."""
+    def _checked(self, told: Finished) -> Finished | None:
+        """Return an end as the run may use it; None, and note it, if it breaks the contract."""
         fault = fault_of(told, self._tasks)
         if fault is not None:
-            raise PluginError(f"{self.title} failed: {fault}.")
+            self._fault = self._fault or PluginError(f"{self.title} failed: {fault}.")
+            return None
         agreed = as_agreed(told, self._killed)
         self._tasks.pop(agreed.number, None)
         return agreed
+
+    def _raise_fault(self) -> None:
+        if self._fault is not None:
+            raise self._fault
 
     def wait_for(self, task: Task) -> Finished | None:
         """Wait a slice of time for one task alone; None if it has not ended by then."""
@@ -155,6 +168,7 @@ class Dispatcher:
 
     def _call(self, name: str, function: Callable[[], ResultT], seconds: float = 0.0) -> ResultT:
         """Call the executor, with limited patience if it works elsewhere."""
+        self._raise_fault()
         return function() if self.runs_here else self._caller.call(name, function, seconds)
 
     @contextmanager

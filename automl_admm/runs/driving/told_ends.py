@@ -65,12 +65,19 @@ def _fault_of_kind(told: Finished) -> str | None:
 
 
 def _fault_of_value(told: Finished, task: Task | None) -> str | None:
-    if not math.isfinite(told.seconds):
-        return f"with seconds={told.seconds}, which is not finite"
+    if not _is_finite(told.seconds):
+        return f"with seconds={say_value(told.seconds)}, which is not finite"
     is_wanted = task is not None and task.keep and told.status is Status.SUCCESS
     if is_wanted and told.folder is not None and _is_missing(told.folder):
         return f"with its files in '{told.folder}', and there is no such folder"
     return None
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return False
 
 
 def _is_missing(folder: Path) -> bool:

@@ -107,6 +107,22 @@ def test_what_is_no_list_of_ended_tasks_is_named(ended: object, says: str) -> No
         Dispatcher(executor, "executor 'mine'").wait(0.0)
 
 
+@pytest.mark.parametrize("call", ["submit", "wait", "wait_for", "kill"])
+def test_sound_ends_beside_a_wrong_one_are_returned_before_it_is_told(call: str) -> None:
+    executor = LateExecutor()
+    ended = [Finished(1, Status.SUCCESS), None, Finished(2, Status.ERROR)]
+    executor.wait = lambda timeout=None: ended  # type: ignore[assignment, method-assign]
+    dispatch = Dispatcher(executor, "executor 'mine'")
+    assert [one.number for one in dispatch.wait(0.0)] == [1, 2]
+    assert not dispatch.has_failed
+    given = 0.0 if call == "wait" else dispatch.make(TaskKind.EVALUATE, {}, None)
+    for _ in range(2):
+        with pytest.raises(PluginError, match=r"^executor 'mine' failed: .* None has ended\.$"):
+            getattr(dispatch, call)(given)
+    assert dispatch.has_failed
+    assert executor.tasks == []
+
+
 def test_workers_may_be_a_float_of_a_whole_number() -> None:
     executor = LateExecutor()
     executor.workers = 2.0  # type: ignore[assignment]

@@ -42,6 +42,7 @@ KEPT = Task(3, "evaluate", {}, keep=True)
         ({"message": b"no"}, "with message=b'no', which is not a text"),
         ({"seconds": None}, "with seconds=None, which is not a number"),
         ({"seconds": math.inf}, "with seconds=inf, which is not finite"),
+        ({"seconds": 10**400}, "with seconds=1000"),
         ({"seconds": math.nan}, "with seconds=nan, which is not finite"),
         ({"folder": "/tmp"}, "with folder='/tmp', which is not a Path or None"),  # noqa: S108
         ({"folder": Path("/gone")}, "with its files in '/gone', and there is no such folder"),
