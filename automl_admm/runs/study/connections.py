@@ -44,7 +44,11 @@ class Connections:
         """Send a request and return its answer."""
         connection = self._take()
         try:
-            connection.send_bytes(request)
+            if not _is_sent(request, connection):  # so nothing was carried out
+                connection.close()
+                self.drop_idle()
+                connection = self._take()
+                connection.send_bytes(request)
             answer = connection.recv_bytes()
         except (OSError, EOFError) as problem:
             connection.close()
@@ -61,6 +65,10 @@ class Connections:
     def close(self) -> None:
         """Let go of the connections; one that waits for an answer goes with it."""
         self._is_closed = True
+        self.drop_idle()
+
+    def drop_idle(self) -> None:
+        """Close the connections without a call under way; the next call connects anew."""
         with suppress(IndexError):
             while True:
                 self._idle.pop().close()
@@ -110,6 +118,15 @@ def key_of(authkey: bytes | None) -> bytes:
     if not isinstance(authkey, bytes) or not authkey:
         raise ConfigurationError(f"authkey must be bytes, not {type(authkey).__name__}.")
     return authkey
+
+
+def _is_sent(request: ReadableBuffer, connection: Connection) -> bool:
+    """Send a request; return False if the other side has closed meanwhile."""
+    try:
+        connection.send_bytes(request)
+    except ConnectionError:
+        return False
+    return True
 
 
 def _is_over(connection: Connection) -> bool:

@@ -11,13 +11,14 @@ import pickle
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from multiprocessing import AuthenticationError
+from multiprocessing import AuthenticationError, Pipe
 from multiprocessing.connection import (
     Client,
     Connection,
     Listener,
     answer_challenge,
     deliver_challenge,
+    wait,
 )
 from multiprocessing.reduction import ForkingPickler
 from typing import TYPE_CHECKING, Any, Self
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 METHODS = frozenset({"ask", "tell", "enqueue", "add_observations"})
 PROPERTIES = {name: name for name in ("best", "pending", "results", "ended", "admm_state")}
-# What `_answer` returns for an error.
+# As an error of `_answer`; also the farewell to those who ask nothing.
 CLOSED = (False, (False, "the server of the study is closed.", "Wait for its next one, or end."))
 
 
@@ -57,6 +58,7 @@ class StudyServer:
             raise ConfigurationError(message) from problem
         self.address = self._listener.address
         self._is_open = True
+        self._closing, self._bell = Pipe(duplex=False)  # nobody reads it: all threads hear it
         self._thread = threading.Thread(target=self._accept, name="study-server", daemon=True)
         self._thread.start()
 
@@ -71,6 +73,7 @@ class StudyServer:
         if not self._is_open:
             return
         self._is_open = False
+        self._bell.send_bytes(b"")
         # Nothing wakes a thread that waits for a connection but a connection.
         with suppress(OSError, EOFError):
             Client(self.address).close()
@@ -88,11 +91,16 @@ class StudyServer:
         with suppress(OSError, EOFError, AuthenticationError), connection:
             deliver_challenge(connection, self.authkey)
             answer_challenge(connection, self.authkey)
-            is_open = True
-            while is_open:
-                request = connection.recv_bytes()
-                is_open = self._is_open
-                connection.send(self._answer(request) if is_open else CLOSED)
+            while self._is_asked(connection):
+                connection.send(self._answer(connection.recv_bytes()))
+            if connection.poll():  # a question that came too late
+                connection.recv_bytes()
+            connection.send(CLOSED)
+
+    def _is_asked(self, connection: Connection) -> bool:
+        """Wait for a question, or the end of a connection; return False if the server is closed."""
+        wait([connection, self._closing])
+        return self._is_open
 
     def _answer(self, request: bytes) -> tuple[bool, Any]:
         """Return True and the answer, or False and the kind, message and hint of an error."""
@@ -207,7 +215,11 @@ class RemoteStudy:
                 f"the call cannot be sent to the process with the study: {say_error(problem)}."
             )
             raise ConfigurationError(message, hint="Give what can be pickled.") from problem
-        is_answer, found = _opened(self._connections.exchange(request))
+        answer = _opened(self._connections.exchange(request))
+        if answer == CLOSED:  # nothing was carried out, and the next server may be there
+            self._connections.drop_idle()
+            answer = _opened(self._connections.exchange(request))
+        is_answer, found = answer
         if is_answer:
             return found
         is_ours, message, hint = found

@@ -19,6 +19,7 @@ import pytest
 
 from automl_admm import Parameter, SearchSpace, Study
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
+from automl_admm.runs.study.server import CLOSED
 
 SPACE = SearchSpace((), (Parameter("x", 0.0, 1.0),))
 QUICK: dict[str, Any] = {"theta_solver": "random", "z_solver": "random", "random_state": 0}
@@ -161,11 +162,79 @@ def test_a_client_goes_on_with_the_next_server_at_its_address(tmp_path: Path) ->
         again = pickle.loads(pickle.dumps(remote))
         again.tell(trial, 0.5)
         server.close()
-        with pytest.raises(AutomlAdmmError, match="the server of the study is closed"):
+        with pytest.raises(AutomlAdmmError, match="no study answers at"):
             again.ask()
     with study.serve(address):
         assert again.best == study.best
     again.close()
+
+
+def ask_at_once(study: Study, remote: Any, count: int) -> list[Any]:
+    """Ask from several threads: the client has as many connections afterwards."""
+    found, barrier, ask = [], threading.Barrier(count), study.ask
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(study, "ask", lambda _: [barrier.wait(10), ask(1)[0]][1])
+        threads = [
+            threading.Thread(target=lambda: found.append(remote.ask())) for _ in range(count)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    return found
+
+
+def answering() -> int:
+    """Count the threads that answer connections."""
+    return sum("_answer_all" in thread.name for thread in threading.enumerate())
+
+
+def test_no_connection_of_a_client_stays_with_a_closed_server(tmp_path: Path) -> None:
+    study, address = Study(SPACE, **QUICK), str(tmp_path / "socket")
+    before = answering()
+    server = study.serve(address)
+    with Study.connect(address) as remote:
+        trials = ask_at_once(study, remote, 5)
+        server.close()
+        with study.serve(address):
+            for trial in trials:
+                remote.tell(trial, 0.5)
+            assert len(study.results) == 5
+            # Those of the closed server end though nobody asks them anything.
+            until = time.monotonic() + 10.0
+            while answering() > before + 1 and time.monotonic() < until:
+                time.sleep(0.01)
+            assert answering() == before + 1
+
+
+def test_a_call_that_a_closed_server_refuses_goes_to_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, address = Study(SPACE, **QUICK), str(tmp_path / "socket")
+    # As if each call came before the farewell could be seen.
+    monkeypatch.setattr("automl_admm.runs.study.connections._is_over", lambda _: False)
+    server = study.serve(address)
+    with Study.connect(address) as remote:
+        trials = ask_at_once(study, remote, 3)
+        server.close()
+        with study.serve(address):
+            for trial in trials:
+                remote.tell(trial, 0.5)
+        assert len(study.results) == 3
+
+
+def test_a_call_that_was_told_of_the_end_is_made_once_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    study = Study(SPACE, **QUICK)
+    with study.serve() as server, Study.connect(server.address) as remote:
+        told, answer = [CLOSED], server._answer
+        later = lambda request: told.pop() if told else answer(request)  # noqa: E731
+        monkeypatch.setattr(server, "_answer", later)
+        assert [remote.ask()] == list(study.pending)
+        told += [CLOSED, CLOSED]
+        with pytest.raises(AutomlAdmmError, match="the server of the study is closed"):
+            remote.ask()
 
 
 FORKED = """
