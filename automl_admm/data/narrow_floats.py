@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from automl_admm.core.explained_variance import FIRST_INEXACT
+
 NARROW = ("float16", "float32")
 WIDE = "float64"
 # Nobody writes so many digits of a number that four bytes hold: it was widened.
@@ -54,11 +56,11 @@ def as_written(value: Any, kinds: Iterable[str]) -> Any:
     """Return a number with the fewest digits that are the same number in these floats.
 
     So a file in text has it: a float of four bytes that is widened has more, as 0.10000000149.
-    A number that they do not have stays as it is. So does a whole one. From 2**24 on pandas
-    writes too few of its digits: 1.2345679e+08 is read as the 123456792 before.
+    A number that they do not have stays as it is. So does a whole one below 2**53. From 2**24 on
+    pandas writes too few of its digits: 1.2345679e+08 is read as the 123456792 before.
     """
     if isinstance(value, np.floating):
-        value = float(value) if value.is_integer() else float(str(value))
+        value = float(value) if _is_exact(value) else float(str(value))
     if not isinstance(value, numbers.Real | Decimal):
         return value
     for kind in kinds:
@@ -66,11 +68,16 @@ def as_written(value: Any, kinds: Iterable[str]) -> Any:
         if held is None:
             continue
         written = float(str(held))
-        if held.is_integer():
+        if _is_exact(held):
             value = float(held) if written == value else value
         elif float(held) == value:
             value = written
     return value
+
+
+def _is_exact(value: np.floating[Any]) -> bool:
+    """Return True for a whole number that a wide float has with all its digits."""
+    return value.is_integer() and abs(float(value)) < FIRST_INEXACT
 
 
 def _held(value: Any, kind: str) -> Any:
