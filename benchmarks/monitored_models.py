@@ -39,6 +39,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.finish.model_file import load_model
 from automl_admm.runs.saved import labelled_rows, rows_of_run
+from automl_admm.runs.saved.monitor import monitoring
 
 Places = Any  # of rows, an array of a line for each look
 SALT, RISK = 220, 0.05
@@ -56,7 +57,7 @@ def watched(
         if lots is not None:
             found[name] = _first_looks(_judged(lots, seen, limits))
             if factor is None:
-                with loaded_once():
+                with loaded_once(), drawn_again():
                     real = [monitor(folder, _rows(here, seed, lot)).limits for lot in lots]
                 found["alike"] = _first_looks(real) == found[name]
     return found
@@ -92,17 +93,34 @@ def loaded_once() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def drawn_again() -> Iterator[None]:
+    """Take a row that is drawn again for a new one, which the monitor would refuse or tell."""
+    with (
+        patch.object(monitoring, "refuse_again", lambda *_: None),
+        patch.object(monitoring, "tell_copies", lambda *_: None),
+        patch.object(monitoring, "count_again", lambda *_: 0),
+    ):
+        yield
+
+
 def as_commanded(
     folder: Path, here: World, seed: int, seen: Seen, limits: Mapping[str, float]
 ) -> Record | None:
-    """Return whether the command says the same as the function, and its exit codes."""
+    """Return whether the command says the same as the function, and its exit codes.
+
+    It gets each row once, as rows that are given again would be refused.
+    """
     lots = _lots(seed, "drifted", seen, _rates(limits, STREAMS["drifted"]))
     if lots is None:
         return None
+    _, first = np.unique(lots[:COMMANDED], return_index=True)
+    once = np.isin(np.arange(COMMANDED * LOT), first).reshape(COMMANDED, LOT)
+    lots = [lot[is_new] for lot, is_new in zip(lots, once, strict=False)]
     copy, same, codes = folder.with_name("copy"), [], []
     shutil.rmtree(folder / "monitoring", ignore_errors=True)
     shutil.copytree(folder, copy)
-    for number, places in zip(range(COMMANDED), lots, strict=False):
+    for number, places in enumerate(lots):
         path, lot = folder.with_name(f"lot{number}.csv"), _rows(here, seed, places)
         lot.to_csv(path, index=False)
         given = [sys.executable, "-m", "automl_admm", "monitor", str(copy), str(path), "--json"]
