@@ -53,7 +53,7 @@ from automl_admm.data.unique_names import with_unique_names
 from automl_admm.execution.server.early_server import started_early
 from automl_admm.pipelines.default_outputs import default_outputs
 from automl_admm.pipelines.labels import accuracy_of_decided, check_scored, leaves_undecided
-from automl_admm.pipelines.predictions.constant_truth import ScoredByR2
+from automl_admm.pipelines.predictions.scored_by_r2 import ScoredByR2
 from automl_admm.plugins.records import LearningTask
 from automl_admm.runs.cancelling import cancellers
 from automl_admm.runs.config import RunConfig, count_workers

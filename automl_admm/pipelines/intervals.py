@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.data.row_roles import Rows, columns_given
-from automl_admm.pipelines.predictions.constant_truth import ScoredByR2
+from automl_admm.pipelines.predictions.scored_by_r2 import ScoredByR2
 
 ROUNDING = 1e-9
 ROOM = 4 * float(np.finfo(float).eps)  # what rounding may move, as a share

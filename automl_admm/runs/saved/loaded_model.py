@@ -23,7 +23,7 @@ from automl_admm.data.later_rows import warn_of_later_rows
 from automl_admm.data.python_rows import plain_target
 from automl_admm.pipelines.default_outputs import default_outputs
 from automl_admm.pipelines.labels import accuracy_of_decided, check_scored, leaves_undecided
-from automl_admm.pipelines.predictions.constant_truth import ScoredByR2
+from automl_admm.pipelines.predictions.scored_by_r2 import ScoredByR2
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.finish.model_mark import tell_mark
 from automl_admm.runs.finish.model_versions import tell_versions

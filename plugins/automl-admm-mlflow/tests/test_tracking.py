@@ -18,9 +18,7 @@ from automl_admm_mlflow.entries import FORMS, distinct, legal, params_of
 from automl_admm_mlflow.tracking import Tracker
 from mlflow.entities import Run
 from mlflow.tracking import MlflowClient
-from sklearn.datasets import make_classification
 
-from automl_admm import AutoMLClassifier
 from automl_admm.plugin_api import (
     Evaluation,
     Limit,
@@ -359,29 +357,6 @@ def test_the_plugin_alone_logs_where_the_environment_says(
     tell_all([automl_admm_mlflow], saved(tmp_path / "credit-12", 0).info)
     assert automl_admm_mlflow._automatic()._observer.wait(120)
     assert len(whole_runs(store, tmp_path.name)) == is_set
-
-
-@pytest.mark.parametrize("is_own", [True, False], ids=["own observer", "plugin alone"])
-def test_a_fit_is_logged_once(
-    tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch, is_own: bool
-) -> None:
-    """Hooks and callbacks of a fit are told of it as one object: by that the two are one run."""
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", store)
-    observer = MlflowObserver(experiment=f"{tmp_path.name}-own")
-    X, y = make_classification(80, 4, random_state=0)
-    model = AutoMLClassifier(
-        "tiny",
-        cv=2,
-        max_evaluations=2,
-        executor="inline",
-        work_dir=tmp_path / "fit",
-        callbacks=[observer] if is_own else [],
-    )
-    model.fit(X, y)
-    assert observer.wait(120)
-    assert automl_admm_mlflow._automatic()._observer.wait(120)
-    assert len(whole_runs(store, f"{tmp_path.name}-own")) == is_own
-    assert len(whole_runs(store, tmp_path.name)) == (not is_own)
 
 
 def test_hostile_names_and_long_texts_are_taken(tmp_path: Path, store: str) -> None:
