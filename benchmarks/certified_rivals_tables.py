@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from certified_tasks import NO_ANSWER, SETTINGS, SPLITS, Asked
+from certified_tasks import NO_ANSWER, SEEN, SETTINGS, SPLITS, Asked
 from paired import corrected
 from printed_tables import wrapped
 from scipy.stats import wilcoxon
@@ -40,6 +40,7 @@ def write(records: Sequence[Record], commit: str) -> None:
         "rates": first(found, lambda one: not _is_gap(one), "limits on a rate"),
         "gaps": first(found, _is_gap, "limits on a gap"),
         "settings": settings(found),
+        "seen": seen_before(found),
     }
     whole = {
         "commit": commit,
@@ -174,6 +175,20 @@ def first(found: Sequence[Record], is_asked: Callable[[Record], bool], of: str) 
     rows = [[name, plain.get(name, ""), every[name]] for name in names]
     title = f"{of}: {settings_of} settings, at how many a method is first or within {LEVEL:g} of it"
     return {"title": title, "columns": ["", "first", "with thresholds by group"], "rows": rows}
+
+
+def seen_before(found: Sequence[Record]) -> Table:
+    """Return ours and its strongest rival on splits that decisions had seen, and on the others."""
+    rows = []
+    for is_seen, which in ((True, "0 and 1, seen by decisions"), (False, "2 and 3, seen by none")):
+        some = [one for one in found if (one["split"] in SEEN) is is_seen]
+        counts = places(some, _methods(some, plain=True))
+        near = max((name for name in counts if name != OURS), key=lambda name: counts[name])
+        lead, won = next(row[4:6] for row in utility(some)["rows"] if row[0] == near)
+        rows.append([which, counts[OURS], near, counts[near], lead, won])
+    columns = ["splits", "ours first", "strongest rival", "first", "ours leads by"]
+    columns.append("ours better / worse / level")
+    return {"title": "means over two splits each", "columns": columns, "rows": rows}
 
 
 def settings(found: Sequence[Record]) -> Table:
