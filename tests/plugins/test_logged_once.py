@@ -12,14 +12,13 @@ from automl_admm import AutoMLClassifier
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    import automl_admm_mlflow
-    from automl_admm_mlflow import MlflowObserver
-    from mlflow.tracking import MlflowClient
+    automl_admm_mlflow = pytest.importorskip("automl_admm_mlflow")
+    tracking = pytest.importorskip("mlflow.tracking")
 
 
 def count_runs(store: str, experiment: str) -> int:
     """Return how many runs an experiment has, without those of evaluations."""
-    client = MlflowClient(store)
+    client = tracking.MlflowClient(store)
     found = client.get_experiment_by_name(experiment)
     runs = [] if found is None else client.search_runs([found.experiment_id])
     return sum("mlflow.parentRunId" not in one.data.tags for one in runs)
@@ -35,7 +34,7 @@ def test_a_fit_is_logged_once(
     monkeypatch.chdir(tmp_path)  # MLflow puts artifacts into the working folder
     monkeypatch.setenv("MLFLOW_TRACKING_URI", store)
     monkeypatch.delenv("MLFLOW_EXPERIMENT_NAME", raising=False)
-    observer = MlflowObserver(experiment="own")
+    observer = automl_admm_mlflow.MlflowObserver(experiment="own")
     X, y = make_classification(80, 4, random_state=0)
     model = AutoMLClassifier(
         "tiny",
