@@ -11,6 +11,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Client
 from pathlib import Path
 from typing import Any
@@ -184,42 +186,42 @@ def ask_at_once(study: Study, remote: Any, count: int) -> list[Any]:
     return found
 
 
+@contextmanager
+def told_to_the_next_server(study: Study, address: str, count: int) -> Iterator[None]:
+    """Ask by several connections, and tell the results once another server is at their address."""
+    server = study.serve(address)
+    with Study.connect(address) as remote:
+        trials = ask_at_once(study, remote, count)
+        server.close()
+        with study.serve(address):
+            for trial in trials:
+                remote.tell(trial, 0.5)
+            yield
+
+
 def answering() -> int:
     """Count the threads that answer connections."""
     return sum("_answer_all" in thread.name for thread in threading.enumerate())
 
 
 def test_no_connection_of_a_client_stays_with_a_closed_server(tmp_path: Path) -> None:
-    study, address = Study(SPACE, **QUICK), str(tmp_path / "socket")
-    before = answering()
-    server = study.serve(address)
-    with Study.connect(address) as remote:
-        trials = ask_at_once(study, remote, 5)
-        server.close()
-        with study.serve(address):
-            for trial in trials:
-                remote.tell(trial, 0.5)
-            assert len(study.results) == 5
-            # Those of the closed server end though nobody asks them anything.
-            until = time.monotonic() + 10.0
-            while answering() > before + 1 and time.monotonic() < until:
-                time.sleep(0.01)
-            assert answering() == before + 1
+    study, before = Study(SPACE, **QUICK), answering()
+    with told_to_the_next_server(study, str(tmp_path / "socket"), 5):
+        assert len(study.results) == 5
+        # Those of the closed server end though nobody asks them anything.
+        until = time.monotonic() + 10.0
+        while answering() > before + 1 and time.monotonic() < until:
+            time.sleep(0.01)
+        assert answering() == before + 1
 
 
 def test_a_call_that_a_closed_server_refuses_goes_to_the_next_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study, address = Study(SPACE, **QUICK), str(tmp_path / "socket")
+    study = Study(SPACE, **QUICK)
     # As if each call came before the farewell could be seen.
     monkeypatch.setattr("automl_admm.runs.study.connections._is_over", lambda _: False)
-    server = study.serve(address)
-    with Study.connect(address) as remote:
-        trials = ask_at_once(study, remote, 3)
-        server.close()
-        with study.serve(address):
-            for trial in trials:
-                remote.tell(trial, 0.5)
+    with told_to_the_next_server(study, str(tmp_path / "socket"), 3):
         assert len(study.results) == 3
 
 
