@@ -34,8 +34,10 @@ class KeptModels:
 
     def keep(self, evaluation: Evaluation, finished: Finished) -> None:
         """Move the models of an evaluation here, if it wrote any, and drop those of the worst."""
+        if not evaluation.is_ranked:  # its result may be of any form
+            return
         told = dict(finished.result.get(FILES, {})).get(MODELS)
-        if told is None or finished.folder is None or not evaluation.is_ranked:
+        if told is None or finished.folder is None:
             return
         place = self._folder / str(evaluation.number)
         try:

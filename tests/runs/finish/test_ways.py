@@ -70,6 +70,17 @@ def test_models_that_are_missing_in_a_run_that_is_there_are_told(
     assert message.startswith("the fold models of evaluation 2: ")
 
 
+@pytest.mark.parametrize("files", [5, "models", [1]], ids=str)
+def test_nothing_is_looked_for_in_the_result_of_what_cannot_ship(
+    files: object, tmp_path: Path
+) -> None:
+    """An evaluation is invalid by such a result of an executor; it ended the run."""
+    kept = KeptModels(tmp_path / "models", PROBLEM.limits)
+    invalid = replace(QUICK, status=Status.INVALID)
+    kept.keep(invalid, Finished(9, Status.SUCCESS, {"files": files}, folder=tmp_path))
+    assert not kept.has(invalid)
+
+
 def ways_of(
     kept: KeptModels,
     refit: str = "auto",
