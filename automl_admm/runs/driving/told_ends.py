@@ -45,7 +45,7 @@ def fault_of(told: object, tasks: Mapping[int, Task]) -> str | None:
 
 
 def as_agreed(told: Finished, killed: Container[int]) -> Finished:
-    """Return a told end of plain values, and as `lost` if it was cancelled by nobody of ours.
+    """Return a told end with plain values; a cancellation that the run did not ask for is `lost`.
 
     Clocks of two machines differ: a time below 0 is 0.
     """
@@ -100,7 +100,7 @@ def _with_plain_result(told: Finished) -> Finished:
     """Return an end with its result as after JSON, or as `invalid`."""
     try:
         return replace(told, result=json.loads(json.dumps(dict(told.result), default=_plain)))
-    except (TypeError, ValueError, RecursionError) as problem:
+    except (TypeError, ValueError, OverflowError, RecursionError) as problem:
         if told.status is not Status.SUCCESS:
             return replace(told, result={})
         reason = f"the result cannot be written as JSON: {text_of(problem)}"
@@ -111,8 +111,8 @@ def _plain(value: Any) -> Any:
     """Turn a mapping, a number or an array of numpy into something for JSON."""
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, np.generic | np.ndarray):
+    if isinstance(value, np.integer | np.bool_ | np.ndarray):
         return value.tolist()
-    if isinstance(value, Real | Decimal):
+    if isinstance(value, Real | Decimal):  # a longdouble has no plain form of its own
         return float(value)
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")

@@ -92,10 +92,27 @@ def test_a_result_is_made_plain_as_by_json() -> None:
     assert type(agreed.result["loss"]) is float
 
 
-def test_a_result_that_json_does_not_take_is_invalid_alone() -> None:
-    agreed = as_agreed(replace(DONE, result={"loss": {1}}), killed=())
-    said = "the result cannot be written as JSON: Object of type set is not JSON serializable"
+def test_a_number_of_numpy_with_more_digits_than_a_float_is_a_float() -> None:
+    agreed = as_agreed(replace(DONE, result={"loss": np.longdouble(0.5)}), killed=())
+    assert (agreed.status, agreed.result) == (Status.SUCCESS, {"loss": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("loss", "says"),
+    [
+        ({1}, "Object of type set is not JSON serializable"),
+        (np.datetime64(7, "ns"), "Object of type datetime64 is not JSON serializable"),
+        (Fraction(10**400), "integer division result too large for a float"),
+    ],
+    ids=["set", "time", "number"],
+)
+def test_a_result_that_json_does_not_take_is_invalid_alone(loss: object, says: str) -> None:
+    agreed = as_agreed(replace(DONE, result={"loss": loss}), killed=())
+    said = f"the result cannot be written as JSON: {says}"
     assert (agreed.status, agreed.message, agreed.result) == (Status.INVALID, said, {})
+
+
+def test_the_result_of_a_failure_that_json_does_not_take_is_left_out() -> None:
     failed = as_agreed(Finished(3, Status.ERROR, {"at": {1}}, "no node"), killed=())
     assert (failed.status, failed.message, failed.result) == (Status.ERROR, "no node", {})
 
