@@ -49,7 +49,7 @@ def _end_of_success(finished: Finished, limits: Sequence[Limit]) -> TaskEnd:
     result = EvaluationResult.from_json(finished.result)
     if wrong := wrong_details(result.details):
         named = " and ".join(f"'{name}'" for name in wrong)
-        return TaskEnd(Status.INVALID, f"the details have no numbers as {named}")
+        return TaskEnd(Status.INVALID, f"not valid in the details: {named}")
     if problem := _problem_of(finished, result, limits):
         return TaskEnd(Status.INVALID, problem, result)
     return TaskEnd(Status.SUCCESS, _say_if_stopped(result), result)

@@ -20,6 +20,7 @@ from automl_admm.runs.driving.judgement import check_end
         {"group_thresholds": {"a": "0.5"}},
         {"class_weights": [1.0]},
         {"calibration": {"slope": 1.0}},
+        {"calibration": {"slope": 1.0, "offset": 0.0, "response": "votes"}},
     ],
     ids=str,
 )
@@ -29,7 +30,7 @@ def test_details_that_no_store_reads_again_are_invalid(details: dict[str, Any]) 
     (name,) = details
     assert (end.status, end.message) == (
         Status.INVALID,
-        f"the details have no numbers as '{name}'",
+        f"not valid in the details: '{name}'",
     )
     assert end.result.details == {}
     failed = Finished(1, Status.ERROR, details, "no node")
