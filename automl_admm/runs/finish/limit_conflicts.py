@@ -115,9 +115,9 @@ def deciding(evaluations: Iterable[Evaluation]) -> list[Evaluation]:
 
 
 def _broken(evaluation: Evaluation, limits: Sequence[Limit], met: frozenset[int]) -> frozenset[int]:
-    """Return the places of the limits that are broken; `met` are those that some others keep.
+    """Return the places of the limits that are broken; `met` are those kept somewhere.
 
-    One of these that an earlier version did not measure there may be kept there, too.
+    Earlier versions left values out at other thresholds: a limit of `met` may be kept there, too.
     """
     values = evaluation.constraints
     pairs = enumerate(zip(limits, values, strict=True))
