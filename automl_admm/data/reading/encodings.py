@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from automl_admm.core.errors import DataError
 from automl_admm.data.reading.file_options import check_encoding
-from automl_admm.data.reading.named_encoding import BLOCK, SEVERAL_BYTES, NamedEncoding, Reading
+from automl_admm.data.reading.named_encoding import NamedEncoding, Reading
+from automl_admm.data.reading.text_blocks import BLOCK, Clock, blocks_of, count_signs, is_text_in
 
 UTF_8 = "utf-8"
 LATIN, WINDOWS = "Latin-1", "Windows-1252"
@@ -28,7 +27,6 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "UTF-16"),
     (codecs.BOM_UTF16_BE, "UTF-16"),
 )
-HIGH = bytes(range(0x80, 0x100))
 OF_WINDOWS = re.compile(rb"[\x80-\x9f]")
 UNUSED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 FOREIGN_WORD = re.compile(rb"[\w.-]*[\x80-\xff][\w\x80-\xff.-]*")
@@ -69,7 +67,7 @@ class Encoding:
 def find_encoding(
     source: Path,
     title: str,
-    is_late: Callable[[], bool],
+    is_late: Clock,
     *,
     is_whole: bool = True,
     before: str | None = None,
@@ -91,7 +89,7 @@ def find_encoding(
     named = None if before is None else NamedEncoding(before)
     if named is not None and start.isascii() and named.is_in_ascii:
         return Encoding(named.name)
-    if _is_utf8(source, is_late, is_whole=is_whole):
+    if is_text_in(UTF_8, source, is_late, is_whole=is_whole):
         return _as_utf8_or_named(source, named, is_late, is_whole=is_whole)
     if named is not None and (
         not _is_mostly_utf8(source, is_late) or named.explains(source, is_late, is_whole=is_whole)
@@ -101,7 +99,7 @@ def find_encoding(
 
 
 def _as_utf8_or_named(
-    source: Path, named: NamedEncoding | None, is_late: Callable[[], bool], *, is_whole: bool
+    source: Path, named: NamedEncoding | None, is_late: Clock, *, is_whole: bool
 ) -> Encoding:
     """Return the encoding of valid UTF-8: by chance it may be that of training."""
     if named is None:
@@ -128,45 +126,27 @@ def say_beside(found: Encoding, before: str, source: Path) -> tuple[str, ...]:
 
 
 def _is_ascii(source: Path) -> bool:
-    with source.open("rb") as file:
-        return all(block.isascii() for block in iter(partial(file.read, BLOCK), b""))
+    return all(block.isascii() for block in blocks_of(source, lambda: False))
 
 
-def _is_utf8(source: Path, is_late: Callable[[], bool], *, is_whole: bool) -> bool:
-    decoder = codecs.getincrementaldecoder(UTF_8)()
-    with source.open("rb") as file:
-        while block := file.read(BLOCK):
-            try:
-                decoder.decode(block)
-            except UnicodeDecodeError:
-                return False
-            if is_late():
-                return True
-    return not is_whole or not decoder.getstate()[0]
-
-
-def _of_one_byte(source: Path, title: str, is_late: Callable[[], bool]) -> Encoding:
+def _of_one_byte(source: Path, title: str, is_late: Clock) -> Encoding:
     """Tell Latin-1 from Windows-1252; raise if the text may as well be UTF-8 with a mistake.
 
     An umlaut before a quotation mark looks like a sign of UTF-8, so most of the bytes decide.
     """
     name, example, of_utf8, others, unknown, lines = LATIN, "", 0, 0, 0, 1
-    with source.open("rb") as file:
-        while block := file.read(BLOCK):
-            # Any bytes can be read as Latin-1.
-            if CONTROL.search(block):
-                raise _no_text(title)
-            if not unknown and (unused := UNUSED.search(block)):
-                unknown = lines + block[: unused.start()].count(b"\n")
-            if not block.isascii():
-                rest, found = SEVERAL_BYTES.subn(b"", block)
-                of_utf8 += found
-                others += len(rest) - len(rest.translate(None, HIGH))
-                name = WINDOWS if OF_WINDOWS.search(block) else name
-                example = example or _word_of(block)
-            lines += block.count(b"\n")
-            if is_late():
-                break
+    for block in blocks_of(source, is_late):
+        # Any bytes can be read as Latin-1.
+        if CONTROL.search(block):
+            raise _no_text(title)
+        if not unknown and (unused := UNUSED.search(block)):
+            unknown = lines + block[: unused.start()].count(b"\n")
+        alike, single = count_signs(block)
+        of_utf8, others = of_utf8 + alike, others + single
+        if alike or single:
+            name = WINDOWS if OF_WINDOWS.search(block) else name
+            example = example or _word_of(block)
+        lines += block.count(b"\n")
     if of_utf8 >= others:
         raise _mostly_utf8(source, title)
     if unknown:
@@ -174,13 +154,9 @@ def _of_one_byte(source: Path, title: str, is_late: Callable[[], bool]) -> Encod
     return Encoding(name, example)
 
 
-def _is_mostly_utf8(source: Path, is_late: Callable[[], bool]) -> bool:
-    of_utf8 = others = 0
-    with source.open("rb") as file:
-        while (block := file.read(BLOCK)) and not is_late():
-            rest, found = SEVERAL_BYTES.subn(b"", block)
-            of_utf8 += found
-            others += len(rest) - len(rest.translate(None, HIGH))
+def _is_mostly_utf8(source: Path, is_late: Clock) -> bool:
+    counts = map(count_signs, blocks_of(source, is_late))
+    of_utf8, others = map(sum, zip(*counts, strict=True))
     return of_utf8 >= others
 
 

@@ -6,22 +6,16 @@ those of a file in UTF-8 are in the encoding of training, too, or stand in words
 
 from __future__ import annotations
 
-import codecs
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-Clock = Callable[[], bool]
+from automl_admm.data.reading.text_blocks import SEVERAL_BYTES, Clock, blocks_of, is_text_in
 
-BLOCK = 1 << 20
-# Two, three or four bytes of one sign in UTF-8.
-SEVERAL_BYTES = re.compile(
-    rb"[\xc2-\xdf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
-)
 # A word of Latin letters, one of them with an accent, or a unit such as °C.
-WITH_ASCII = re.compile(rb"[A-Za-z][\xc2-\xdf][\x80-\xbf]|[\xc2-\xdf][\x80-\xbf][A-Za-z]")
+WITH_ASCII = re.compile(rb"[\xc2-\xdf][\x80-\xbf](?:[A-Za-z]|(?<=[A-Za-z][\xc2-\xdf][\x80-\xbf]))")
 # So many signs of Eastern text hardly ever all look like UTF-8.
 MANY = 4
 # Signs of many writings: an encoding has one of them at least, or is one of single bytes.
@@ -71,7 +65,7 @@ class NamedEncoding:
     def reading_of(self, source: Path, is_late: Clock, *, is_whole: bool) -> Reading:
         """Return the way to read valid UTF-8, by all of it if the time allows."""
         signs, is_in_words = set[str](), False
-        for block in _blocks(source, is_late) if self.has_ascii else ():
+        for block in _foreign(source, is_late) if self.has_ascii else ():
             signs |= _signs_of_utf8(block)
             is_in_words = is_in_words or WITH_ASCII.search(block) is not None
             if self._are_utf8_alone(signs):
@@ -87,7 +81,7 @@ class NamedEncoding:
         """Return True if a text, much of it like UTF-8, is of this encoding after all."""
         if not self.has_ascii or not self._fits(source, is_late, is_whole=is_whole):
             return False
-        signs = set[str]().union(*map(_signs_of_utf8, _blocks(source, is_late)))
+        signs = set[str]().union(*map(_signs_of_utf8, _foreign(source, is_late)))
         return self.is_eastern or not any(map(self.has, signs))
 
     def _are_utf8_alone(self, signs: set[str]) -> bool:
@@ -104,28 +98,18 @@ class NamedEncoding:
 
         Any bytes are text in one of single bytes: there all likenesses of UTF-8 must be letters.
         """
-        decoder = codecs.getincrementaldecoder(self.name)()
-        try:
-            for block in _blocks(source, is_late):
-                decoder.decode(block)
-                alike = () if self.is_eastern else set(SEVERAL_BYTES.findall(block))
-                if not all(one.decode(self.name).isalpha() for one in alike):
-                    return False
-            decoder.decode(b"", final=is_whole and not is_late())
-        except UnicodeError:
+        if not is_text_in(self.name, source, is_late, is_whole=is_whole):
             return False
-        return True
+        alike = () if self.is_eastern else map(SEVERAL_BYTES.findall, _foreign(source, is_late))
+        return all(one.decode(self.name).isalpha() for found in alike for one in set(found))
+
+
+def _foreign(source: Path, is_late: Clock) -> Iterator[bytes]:
+    """Yield the blocks that are not all ASCII: in the others there is nothing to find."""
+    return (block for block in blocks_of(source, is_late) if not block.isascii())
 
 
 def _signs_of_utf8(block: bytes) -> set[str]:
     """Return the signs of several bytes; those on the edge of the block are left out."""
-    found = () if block.isascii() else set(SEVERAL_BYTES.findall(block))
+    found = set(SEVERAL_BYTES.findall(block))
     return set(b"".join(found).decode("utf-8", "ignore"))
-
-
-def _blocks(source: Path, is_late: Clock) -> Iterator[bytes]:
-    with source.open("rb") as file:
-        while block := file.read(BLOCK):
-            yield block
-            if is_late():
-                return
