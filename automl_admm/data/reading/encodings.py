@@ -80,13 +80,13 @@ def find_encoding(
     with source.open("rb") as file:
         start = file.read(BLOCK)
     marked = next((name for mark, name in MARKS if start.startswith(mark)), None)
-    if marked is not None:
-        return Encoding(marked)
-    if name := _utf16_without_mark(start):
-        return Encoding(name)
-    if ZERO in start[:LOOKED_AT]:
-        raise _no_text(title)
+    if told := marked or _utf16_without_mark(start):
+        return Encoding(told)
     named = None if before is None else NamedEncoding(before)
+    if ZERO in start[:LOOKED_AT]:
+        if named is None or not named.explains_zeros(source, is_late, is_whole=is_whole):
+            raise _no_text(title)
+        return Encoding(named.name)
     if named is not None and start.isascii() and named.is_in_ascii:
         return Encoding(named.name)
     if is_text_in(UTF_8, source, is_late, is_whole=is_whole):

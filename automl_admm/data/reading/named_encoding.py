@@ -62,6 +62,11 @@ class NamedEncoding:
         """Return True if text of this encoding may well have the sign."""
         return 0 < len(sign.encode(self.name, "ignore")) < RARE
 
+    def explains_zeros(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
+        """Return True if text of this encoding has zeros, and all of a file is such text."""
+        is_wide = 0 in ASCII.encode(self.name, "ignore")
+        return is_wide and is_text_in(self.name, source, is_late, is_whole=is_whole)
+
     def reading_of(self, source: Path, is_late: Clock, *, is_whole: bool) -> Reading:
         """Return the way to read valid UTF-8, by all of it if the time allows."""
         signs, is_in_words = set[str](), False

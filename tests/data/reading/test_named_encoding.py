@@ -43,6 +43,20 @@ def test_a_text_is_read_as_it_was_written(text: str, written: str, tmp_path: Pat
     assert names == dict.fromkeys(befores, written)
 
 
+@pytest.mark.parametrize("named", ["utf-16-be", "utf-16-le", "utf-32-be"])
+def test_zeros_without_a_mark_are_of_the_wide_encoding_of_training(
+    named: str, tmp_path: Path
+) -> None:
+    """Of Chinese text in UTF-16 few bytes are zeros, and it was called no text."""
+    path = tmp_path / "t.csv"
+    path.write_bytes("城市名称\n北京\n".encode(named))
+    assert find_encoding(path, "t", never_late, before=named) == Encoding(named)
+    path.write_bytes(b"\0" + path.read_bytes())
+    for before in (named, "gbk", None):
+        with pytest.raises(DataError, match="no text"):
+            find_encoding(path, "t", never_late, before=before)
+
+
 @pytest.mark.parametrize(
     ("text", "before"),
     [("猫\n", "gbk"), ("女\n猫\n", "gb18030"), ("сам\n", "cp866"), ("20 °\n", "gbk")],
