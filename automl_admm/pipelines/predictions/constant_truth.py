@@ -38,20 +38,18 @@ def has_no_spread(name: str, truth: Array, weights: Any) -> bool:
 
     A single row has none, and no rows have none.
     """
-    return name in PERFECT and is_constant(truth[_counted(truth, weights)])
+    return name in PERFECT and is_constant(_counted(truth, weights))
 
 
 def constant_score(name: str, predictions: Any, truth: Array, weights: Any) -> float:
     """Return 0 or 1 where a truth has no spread; NaN of fewer than two rows with weight."""
-    counted = _counted(truth, weights)
-    if counted.sum() < 2:
-        return math.nan
-    errors = np.reshape(np.asarray(predictions), truth.shape) - truth
-    return float(PERFECT[name](errors[counted]))
+    errors = _counted(np.reshape(np.asarray(predictions), truth.shape) - truth, weights)
+    return float(PERFECT[name](errors)) if len(errors) > 1 else math.nan
 
 
-def _counted(truth: Array, weights: Any) -> Any:
-    return np.ones(len(truth), dtype=bool) if weights is None else np.asarray(weights) > 0
+def _counted(values: Array, weights: Any) -> Array:
+    """Return the values of rows with weight."""
+    return values if weights is None else values[np.asarray(weights) > 0]
 
 
 def score_of_constant(
