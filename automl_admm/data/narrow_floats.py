@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from automl_admm.core.explained_variance import FIRST_INEXACT
+from automl_admm.data.plain_types import FIRST_INEXACT
 
 NARROW = ("float16", "float32")
 WIDE = "float64"
@@ -44,8 +44,10 @@ def _were_narrow(numbers: NDArray[np.float64]) -> bool:
     with np.errstate(over="ignore", under="ignore"):
         is_held = bool((numbers.astype(np.float32) == numbers).all())
         is_half = bool((numbers.astype(np.float16) == numbers).all())
+    if not is_held or is_half:
+        return False
     fractions = set(numbers[np.trunc(numbers) != numbers].tolist())  # whole ones tell nothing
-    return is_held and not is_half and any(map(_has_many_digits, fractions))
+    return any(map(_has_many_digits, fractions))
 
 
 def _has_many_digits(number: float) -> bool:

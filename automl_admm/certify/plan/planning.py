@@ -151,10 +151,11 @@ def _at_its_best(evidence: Evidence, limit: Limit) -> Evidence:
     """
     if isinstance(evidence, RootMeanSquare) and math.isfinite(evidence.largest_square):
         return replace(evidence, errors=np.zeros(len(evidence.errors)))
-    has_ends = isinstance(evidence, Mean) and math.isfinite(evidence.highest - evidence.lowest)
-    if isinstance(evidence, Mean) and has_ends and limit.extreme is not None:
-        return replace(evidence, values=np.full(len(evidence.values), limit.extreme))
-    return evidence
+    if not isinstance(evidence, Mean) or limit.extreme is None:
+        return evidence
+    has_ends = math.isfinite(evidence.highest - evidence.lowest)
+    best = np.full(len(evidence.values), limit.extreme)
+    return replace(evidence, values=best) if has_ends else evidence
 
 
 def can_pass(limit: Limit, evidence: Evidence, risk: float, *, approximate_allowed: bool) -> bool:

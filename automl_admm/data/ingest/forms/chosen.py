@@ -119,12 +119,10 @@ def _level_by(facts: Facts, of: str, dtype: Any) -> Cell:
     cell: Cell = LEVELS_OF[of]
     if FLOAT not in facts:
         return cell
-    kinds, read = (float_of(dtype), facts[FLOAT]), _number_in if of == "number" else _unread
-    return lambda value: cell(as_written(read(value), kinds))
-
-
-def _unread(value: Any) -> Any:
-    return value
+    kinds = (float_of(dtype), facts[FLOAT])
+    if of != "number":
+        return lambda value: cell(as_written(value, kinds))
+    return lambda value: cell(as_written(_number_in(value), kinds))
 
 
 def _number_in(value: Any) -> Any:
