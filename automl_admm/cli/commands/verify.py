@@ -104,7 +104,7 @@ def _verified_as_named(
 ) -> Verified | None:
     """Verify a run in the encoding of its own file, though its bytes are more like another.
 
-    Return None if the data do not agree, or that was the encoding before.
+    Return None if the data do not agree, if none was named, or if one is named now.
     """
     named = encoding_before({OF_RUN: read_run_of_model(folder)})
     if named is None or options[ENCODING] not in (None, AUTO) or is_stream(data):

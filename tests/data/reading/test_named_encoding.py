@@ -43,6 +43,13 @@ def test_a_text_is_read_as_it_was_written(text: str, written: str, tmp_path: Pat
     assert names == dict.fromkeys(befores, written)
 
 
+def test_the_encoding_of_training_is_known_however_late_it_is(tmp_path: Path) -> None:
+    """Without time no sign was counted, and Ă© for a likeness of UTF-8 made it Latin-1."""
+    path = tmp_path / "t.csv"
+    path.write_bytes("čeština\nřeč\nĂ©\n".encode("cp1250"))
+    assert find_encoding(path, "t", lambda: True, before="cp1250") == Encoding("cp1250")
+
+
 @pytest.mark.parametrize("named", ["utf-16-be", "utf-16-le", "utf-32-be"])
 def test_zeros_without_a_mark_are_of_the_wide_encoding_of_training(
     named: str, tmp_path: Path
