@@ -10,7 +10,7 @@ import codecs
 import math
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from automl_admm.data.reading.line_ends import (
     with_newlines,
 )
 from automl_admm.data.reading.streams import arriving, is_stream, title_of
+from automl_admm.data.reading.text_blocks import Clock
 from automl_admm.data.reading.tidying import tidying_of
 from automl_admm.data.reading.unpacking import PACKED_SUFFIXES, packing_of, unpacked
 
@@ -37,7 +38,6 @@ LOOKED_AT = 4096
 # A copy may take this part of the free room, on the disk and later in memory.
 PART_OF_DISK, PART_OF_MEMORY = 0.8, 0.5
 GIGABYTE = 1e9
-Clock = Callable[[], bool]
 
 
 def never_late() -> bool:
