@@ -171,7 +171,7 @@ def _write(scope: Any, operator: Any, container: Any) -> None:
     total = _sums(nodes, nodes.as_double(rows), list(_trees_of(model)), _start_of(model))
     answers = _linked(nodes, total, model)
     if is_classifier(model):
-        place = nodes.add("ArgMax", answers, axis=1, keepdims=0)
+        place = _place(nodes, total, answers, model)
         labels = nodes.add("Gather", nodes.array(labels_of(model.classes_)), place)
         nodes.name(labels, operator.outputs[0].full_name)
     nodes.name(answers, operator.outputs[-1].full_name)
@@ -196,6 +196,21 @@ def _linked(nodes: Nodes, total: str, model: Any) -> str:
         return nodes.add("Exp", total)
     last = nodes.add("Sigmoid", total)
     return nodes.add("Concat", nodes.add("Sub", nodes.number(1.0), last), last, axis=1)
+
+
+def _place(nodes: Nodes, total: str, answers: str, model: Any) -> str:
+    """Return the place of each row's class, decided by the same values as in scikit-learn."""
+    from onnx import TensorProto
+
+    if not isinstance(model, (*BOOSTED, *BINNED)):
+        return nodes.add("ArgMax", answers, axis=1, keepdims=0)
+    if len(model.classes_) > 2:
+        return nodes.add("ArgMax", total, axis=1, keepdims=0)
+    # A sum of 0 is of the last class in the one kind, and of the first in the other.
+    compare = "GreaterOrEqual" if isinstance(model, BOOSTED) else "Greater"
+    is_last = nodes.add(compare, total, nodes.number(0.0))
+    place = nodes.add("Cast", is_last, to=TensorProto.INT64)
+    return nodes.add("Squeeze", place, nodes.array(np.array([1], dtype=np.int64)))
 
 
 def _link_of(model: Any) -> str:

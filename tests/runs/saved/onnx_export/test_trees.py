@@ -93,6 +93,21 @@ def test_probabilities_of_boosted_trees_are_in_double_precision(model: Any, clas
     assert np.abs(found - told).max() < 1e-14
 
 
+@pytest.mark.parametrize(
+    "model", [NEAR[0], NEAR[1], HistGradientBoostingClassifier(min_samples_leaf=2)], ids=kind
+)
+def test_a_sum_of_0_is_of_the_class_that_scikit_learn_says(model: Any) -> None:
+    rows = pd.DataFrame({"a": np.repeat([0.0, 1.0, 2.0], 40)})
+    halves = np.tile([0, 1], 20)
+    y = np.concatenate([np.arange(40) == 0, halves, np.arange(40) > 0]).astype(int)
+    fit = model.fit(rows, y)
+    assert (fit.decision_function(rows)[40:80] == 0.0).all()
+    feeds = feeds_of(rows, np.float64)
+    found = answers_of(graph_of(fit, feeds, in_double=True).SerializeToString(), feeds)[0]
+    assert (found == fit.predict(rows)).all()
+    assert convert(fit, rows, {}).difference < 1e-6
+
+
 @pytest.mark.parametrize("model", [EXACT[0], EXACT[3], EXACT[7], NEAR[2]], ids=kind)
 def test_gaps_go_where_the_tree_sends_them(model: Any) -> None:
     found, told = compared(model, 2, table(with_gaps=True))
