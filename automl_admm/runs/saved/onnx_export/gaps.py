@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.impute import SimpleImputer
 
-from automl_admm.runs.saved.onnx_export.nodes import Nodes
+from automl_admm.runs.saved.onnx_export.own_converters import Converter, nodes_in
 
 
-def of_gaps() -> dict[str, dict[Any, Any]]:
-    """Return arguments for `convert_sklearn`: it writes the filling of gaps by this module."""
-    return {
-        "custom_conversion_functions": {SimpleImputer: _write},
-        "custom_shape_calculators": {SimpleImputer: _tell_shape},
-    }
+def of_gaps() -> dict[type, Converter]:
+    """Return the converter of filled gaps."""
+    return {SimpleImputer: Converter(_write, _tell_shape)}
 
 
 def _tell_shape(operator: Any) -> None:
@@ -34,22 +31,15 @@ def _indicated(imputer: SimpleImputer) -> Any:
 
 
 def _write(scope: Any, operator: Any, container: Any) -> None:
-    from onnx import GraphProto
-
     imputer = operator.raw_operator
     values = np.asarray(imputer.statistics_, dtype=float)
     if not np.isnan(imputer.missing_values) or np.isnan(values).any():
         raise ValueError("the gaps are not filled with one number for each column")
-    graph = GraphProto()
-    nodes = Nodes(graph, scope.get_unique_variable_name("filled"), scope.onnx_variable_names)
-    given = nodes.as_double(nodes.add("Concat", *operator.input_full_names, axis=1))
-    is_gap = nodes.add("IsNaN", given)
-    filled = nodes.add("Where", is_gap, nodes.array(values[None]), given)
-    if len(indicated := _indicated(imputer)):
-        gaps = nodes.add("Gather", is_gap, nodes.array(indicated), axis=1)
-        filled = nodes.add("Concat", filled, nodes.as_double(gaps), axis=1)
-    nodes.name(filled, operator.outputs[0].full_name)
-    container.nodes.extend(graph.node)
-    container.initializers.extend(graph.initializer)
-    # The version is that of the whole graph in the end.
-    container.node_domain_version_pair_sets.add(("", 18))
+    with nodes_in(scope, container, "filled") as nodes:
+        given = nodes.as_double(nodes.add("Concat", *operator.input_full_names, axis=1))
+        is_gap = nodes.add("IsNaN", given)
+        filled = nodes.add("Where", is_gap, nodes.array(values[None]), given)
+        if len(indicated := _indicated(imputer)):
+            gaps = nodes.add("Gather", is_gap, nodes.array(indicated), axis=1)
+            filled = nodes.add("Concat", filled, nodes.as_double(gaps), axis=1)
+        nodes.name(filled, operator.outputs[0].full_name)

@@ -12,11 +12,9 @@ from automl_admm.runs.saved.onnx_export.gaps import of_gaps
 from automl_admm.runs.saved.onnx_export.inputs import name_inputs
 from automl_admm.runs.saved.onnx_export.one_hot import of_one_hot
 from automl_admm.runs.saved.onnx_export.outputs import inside, is_mean
+from automl_admm.runs.saved.onnx_export.own_converters import OPSET, as_arguments
 from automl_admm.runs.saved.onnx_export.session import JOINED
 from automl_admm.runs.saved.onnx_export.trees import of_trees
-
-# The versions of operators that common runtimes know.
-OPSET = {"": 18, "ai.onnx.ml": 3}
 
 
 def graph_of(pipeline: Any, feeds: Mapping[str, Any], *, in_double: bool = False) -> Any:
@@ -39,12 +37,16 @@ def graph_of(pipeline: Any, feeds: Mapping[str, Any], *, in_double: bool = False
     options = {"zipmap": False} if hasattr(pipeline, "classes_") else None
     own = of_one_hot(in_double=in_double)
     if in_double:
-        gaps, trees = of_gaps(), of_trees()
-        own = {name: own[name] | gaps[name] | trees[name] for name in own}
+        own |= of_gaps() | of_trees()
     elif any(values.dtype == np.float64 for values in feeds.values()):
         refuse_endless(pipeline)
     found = convert_sklearn(
-        inside(pipeline), None, inputs, options=options, target_opset=OPSET, **own
+        inside(pipeline),
+        None,
+        inputs,
+        options=options,
+        target_opset=OPSET,
+        **as_arguments(own),
     )
     for one in found.opset_import:
         # The converter names the least that its own operators need, not those that are added.

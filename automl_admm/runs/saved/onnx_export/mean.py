@@ -73,17 +73,14 @@ class _Merged:
             self._opsets[one.domain] = max(one.version, self._opsets.get(one.domain, 0))
         values = self._nodes.as_double(member.values)
         if self._classes is None:
-            return self._nodes.add("Reshape", values, self._shape(1))
+            return self._nodes.add("Reshape", values, self._nodes.whole(-1, 1))
         if member.places is not None:
             values = self._nodes.add("MatMul", values, self._nodes.array(member.places))
         return values
 
-    def _shape(self, width: int) -> str:
-        return self._nodes.array(np.array([-1, width], dtype=np.int64))
-
     def _give_inputs(self, graph: Any, number: Any) -> None:
         """Let a member take the inputs of the average, in its own precision."""
-        from onnx import TensorProto, helper
+        from onnx import TensorProto
 
         kind = TensorProto.DOUBLE if number is np.float64 else TensorProto.FLOAT
         names = [
@@ -95,7 +92,7 @@ class _Merged:
         if len(graph.input) < len(names):
             names = [self._nodes.add("Concat", *names, axis=1)]
         for taken, name in zip(graph.input, names, strict=True):
-            self._graph.node.append(helper.make_node("Identity", [name], [taken.name]))
+            self._nodes.name(name, taken.name)
 
     def plus(self, total: str, values: str, weight: float) -> str:
         """Return the sum of `total`, if any, and of weighted values."""
@@ -108,8 +105,7 @@ class _Merged:
 
         mean = self._nodes.add("Div", total, self._nodes.number(weights))
         self._graph.output.extend(self._outputs())
-        name = self._graph.output[-1].name
-        self._graph.node.append(helper.make_node("Identity", [mean], [name]))
+        self._nodes.name(mean, self._graph.output[-1].name)
         name_apart(self._graph, self._names)
         opsets = [helper.make_opsetid(*one) for one in self._opsets.items()]
         return helper.make_model(self._graph, opset_imports=opsets, ir_version=self._version)

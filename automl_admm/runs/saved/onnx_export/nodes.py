@@ -44,10 +44,13 @@ class Nodes:
         """Add a constant number of double precision."""
         return self.array(np.array([value]))
 
+    def whole(self, *values: int) -> str:
+        """Add a constant array of whole numbers."""
+        return self.array(np.array(values, dtype=np.int64))
+
     def column_of(self, chances: str, place: int) -> str:
         """Return the probability of the class at a place, in double precision, one column."""
-        column = self.add("Gather", chances, self.array(np.array([place], dtype=np.int64)), axis=1)
-        return self.as_double(column)
+        return self.as_double(self.add("Gather", chances, self.whole(place), axis=1))
 
     def as_double(self, name: str) -> str:
         """Return a value in double precision."""
@@ -57,8 +60,7 @@ class Nodes:
 
     def highest(self, chances: str) -> str:
         """Return the highest probability of a row, one column."""
-        axes = self.array(np.array([1], dtype=np.int64))
-        return self.add("ReduceMax", chances, axes, keepdims=1)
+        return self.add("ReduceMax", chances, self.whole(1), keepdims=1)
 
     def name(self, value: str, name: str) -> None:
         """Give a value one more name."""
@@ -78,5 +80,5 @@ class Nodes:
             node.output[:] = [inner if one == output.name else one for one in node.output]
             node.input[:] = [inner if one == output.name else one for one in node.input]
         if place == 0:
-            name = self.add("Squeeze", name, self.array(np.array([1], dtype=np.int64)))
+            name = self.add("Squeeze", name, self.whole(1))
         self.name(name, output.name)

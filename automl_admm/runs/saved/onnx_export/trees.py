@@ -31,11 +31,14 @@ from sklearn.tree import (
 
 from automl_admm.runs.saved.onnx_export.nodes import Nodes
 from automl_admm.runs.saved.onnx_export.outputs import labels_of
+from automl_admm.runs.saved.onnx_export.own_converters import Converter, nodes_in
 
-TREES = (*(DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor),)
+TREES = (DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor)
 FORESTS = (
-    *(RandomForestClassifier, RandomForestRegressor),
-    *(ExtraTreesClassifier, ExtraTreesRegressor),
+    RandomForestClassifier,
+    RandomForestRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
 )
 BOOSTED = (GradientBoostingClassifier, GradientBoostingRegressor)
 BINNED = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
@@ -52,13 +55,9 @@ LINKS = {
 }
 
 
-def of_trees() -> dict[str, dict[Any, Any]]:
-    """Return arguments for `convert_sklearn`: it writes trees by this module."""
-    kinds = (*TREES, *FORESTS, *BOOSTED, *BINNED)
-    return {
-        "custom_conversion_functions": dict.fromkeys(kinds, _write),
-        "custom_shape_calculators": dict.fromkeys(kinds, _tell_shape),
-    }
+def of_trees() -> dict[type, Converter]:
+    """Return the converter of trees, by their classes."""
+    return dict.fromkeys((*TREES, *FORESTS, *BOOSTED, *BINNED), Converter(_write, _tell_shape))
 
 
 class TreesError(ValueError):
@@ -159,26 +158,25 @@ def _tell_shape(operator: Any) -> None:
 
 
 def _write(scope: Any, operator: Any, container: Any) -> None:
-    from onnx import GraphProto, TensorProto
+    model, [given], outputs = operator.raw_operator, operator.inputs, operator.outputs
+    with nodes_in(scope, container, WORD) as nodes:
+        total = _sums(nodes, _rows(nodes, given, model), list(_trees_of(model)), _start_of(model))
+        answers = _linked(nodes, total, model)
+        if is_classifier(model):
+            place = _place(nodes, total, answers, model)
+            labels = nodes.add("Gather", nodes.array(labels_of(model.classes_)), place)
+            nodes.name(labels, outputs[0].full_name)
+        nodes.name(answers, outputs[-1].full_name)
 
-    model, [given] = operator.raw_operator, operator.inputs
-    graph = GraphProto()
-    nodes = Nodes(graph, scope.get_unique_variable_name(WORD), scope.onnx_variable_names)
-    rows = given.full_name
+
+def _rows(nodes: Nodes, given: Any, model: Any) -> str:
+    """Return the rows as scikit-learn compares them with the thresholds of splits."""
+    from onnx import TensorProto
+
+    rows: str = given.full_name
     if not isinstance(model, BINNED):
-        # As scikit-learn does, before it compares with the threshold of a split.
         rows = nodes.add("Cast", rows, to=TensorProto.FLOAT)
-    total = _sums(nodes, nodes.as_double(rows), list(_trees_of(model)), _start_of(model))
-    answers = _linked(nodes, total, model)
-    if is_classifier(model):
-        place = _place(nodes, total, answers, model)
-        labels = nodes.add("Gather", nodes.array(labels_of(model.classes_)), place)
-        nodes.name(labels, operator.outputs[0].full_name)
-    nodes.name(answers, operator.outputs[-1].full_name)
-    container.nodes.extend(graph.node)
-    container.initializers.extend(graph.initializer)
-    # The versions are those that the whole graph has in the end.
-    container.node_domain_version_pair_sets.update({("", 18), ("ai.onnx.ml", 3)})
+    return nodes.as_double(rows)
 
 
 def _linked(nodes: Nodes, total: str, model: Any) -> str:
@@ -210,7 +208,7 @@ def _place(nodes: Nodes, total: str, answers: str, model: Any) -> str:
     compare = "GreaterOrEqual" if isinstance(model, BOOSTED) else "Greater"
     is_last = nodes.add(compare, total, nodes.number(0.0))
     place = nodes.add("Cast", is_last, to=TensorProto.INT64)
-    return nodes.add("Squeeze", place, nodes.array(np.array([1], dtype=np.int64)))
+    return nodes.add("Squeeze", place, nodes.whole(1))
 
 
 def _link_of(model: Any) -> str:
@@ -244,13 +242,13 @@ def _leaves(nodes: Nodes, rows: str, trees: list[Tree], firsts: Any) -> str:
 def _added(nodes: Nodes, table: str, leaves: str, count: int) -> str:
     """Return the sum of the values of so many leaves, in their order."""
     total = ""
-    axis, last = nodes.array(np.int64(1)), nodes.array(np.array([-1], dtype=np.int64))
+    axis, last = nodes.array(np.int64(1)), nodes.whole(-1)
     for begin in range(0, count, AT_ONCE):
         few = np.arange(begin, min(begin + AT_ONCE, count), dtype=np.int64)
         values = nodes.add("Gather", table, nodes.add("Gather", leaves, nodes.array(few), axis=1))
         values = nodes.add("Concat", total, values, axis=1) if total else values
         total = nodes.add("Gather", nodes.add("CumSum", values, axis), last, axis=1)
-    return nodes.add("Squeeze", total, nodes.array(np.array([1], dtype=np.int64)))
+    return nodes.add("Squeeze", total, nodes.whole(1))
 
 
 def _structure(trees: list[Tree]) -> dict[str, Any]:
