@@ -75,7 +75,8 @@ def otherwise(pipeline: Any, given: Any, frame: Any, difference: float) -> Confi
     model = answering(dict(_members(mean))[worst])[0] if worst else pipeline
     refused = _of_trees(model)
     if refused is None:
-        return refusal_of_difference(difference, worst)
+        is_of_classes = hasattr(pipeline, "classes_")
+        return refusal_of_difference(difference, worst, is_of_classes=is_of_classes)
     return of_member(worst, refused) if worst else refused
 
 

@@ -62,10 +62,13 @@ def refusal_of_trees(name: str, reason: str) -> ConfigurationError:
     return _of_component(name, f"{reason}.")
 
 
-def refusal_of_difference(difference: float, member: str) -> ConfigurationError:
+def refusal_of_difference(
+    difference: float, member: str, *, is_of_classes: bool
+) -> ConfigurationError:
     """Return an error on other predictions, most of all those of a `member` if it has a name."""
     apart = f"its values differ by up to {difference:.2g}"
-    told = apart if difference < float("inf") else "some rows get another class"
+    beyond = "some rows get another class" if is_of_classes else "some values are no numbers"
+    told = apart if difference < float("inf") else beyond
     most = f", most of all in '{member}' of the ensemble" if member else ""
     return ConfigurationError(
         f"the model predicts otherwise in ONNX: {told}{most}.",

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
 
+from automl_admm.core.errors import ConfigurationError
+from automl_admm.runs.saved.onnx_export.file import convert
 from automl_admm.runs.saved.onnx_export.told import Told
 
 TOLD = {
@@ -22,3 +28,13 @@ def test_a_value_that_is_no_number_is_infinitely_apart(kind: str) -> None:
     wrong = np.where(values == values.max(), np.nan, values)
     answers = [wrong] if told.chances is None else [told.predicted, wrong]
     assert told.apart(answers) == told.difference(answers) == float("inf")
+
+
+def test_quantities_beyond_single_precision_are_not_said_to_be_classes() -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 2)) * 1e25, columns=["a", "b"])
+    model = make_pipeline(PolynomialFeatures(3), LinearRegression()).fit(rows, rows["a"] / 1e25)
+    with pytest.raises(ConfigurationError, match="in ONNX: some values are no numbers") as caught:
+        convert(model, rows, {})
+    assert "class" not in str(caught.value)
