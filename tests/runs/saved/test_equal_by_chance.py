@@ -88,6 +88,18 @@ def test_the_rows_aside_tell_the_rows_learned_from_where_they_are_drawn() -> Non
     assert replace(learned, are_drawn=False).explain(new)
 
 
+@pytest.mark.parametrize("size", [300, 1200, 20_000, 300_000])
+def test_two_known_rows_are_refused_only_in_a_file_far_smaller_than_the_fit(size: int) -> None:
+    learned = LearnedRows.of(measured(0, size), range(size // 5))
+    known = learned.hashes.part(slice(2))
+    new = RowHashes.together([known, measured(1, size // 100 - 2)])
+    assert learned.explain(new)
+    assert learned.explain_of_all(new)
+    if size >= 20_000:
+        assert not learned.explain(known)
+        assert not learned.explain_of_all(known)
+
+
 @pytest.mark.parametrize("distinct", [2, 30, 1000, 20_000, MANY])
 @pytest.mark.parametrize("rows", [3, 60, 500, 4000])
 def test_drawn_rows_are_fresh_however_few_values_they_have(distinct: int, rows: int) -> None:
