@@ -24,12 +24,6 @@ MODELS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _onnx_is_here() -> None:
-    pytest.importorskip("onnxruntime")
-    pytest.importorskip("skl2onnx")
-
-
 def fitted(name: str) -> tuple[Any, pd.DataFrame]:
     """Return a model of rows whose class hangs on a gap, and these rows."""
     rng = np.random.default_rng(0)

@@ -41,12 +41,6 @@ LABELS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _onnx_is_here() -> None:
-    pytest.importorskip("onnxruntime")
-    pytest.importorskip("skl2onnx")
-
-
 @cache
 def table(labels: str = "texts") -> tuple[pd.DataFrame, Any]:
     rng = np.random.default_rng(0)

@@ -20,12 +20,6 @@ ROWS = 120
 CITIES = ["Ulm", "Ulm", "Ulm", "Bonn", "Bonn", "Bonn", "Kiel", "Kiel", "Jena", "Gera"]
 
 
-@pytest.fixture(autouse=True)
-def _onnx_is_here() -> None:
-    pytest.importorskip("onnxruntime")
-    pytest.importorskip("skl2onnx")
-
-
 def table(*, with_gaps: bool) -> pd.DataFrame:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=ROWS), "city": rng.choice(CITIES, ROWS)})

@@ -31,8 +31,6 @@ def test_a_value_that_is_no_number_is_infinitely_apart(kind: str) -> None:
 
 
 def test_quantities_beyond_single_precision_are_not_said_to_be_classes() -> None:
-    pytest.importorskip("onnxruntime")
-    pytest.importorskip("skl2onnx")
     rows = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 2)) * 1e25, columns=["a", "b"])
     model = make_pipeline(PolynomialFeatures(3), LinearRegression()).fit(rows, rows["a"] / 1e25)
     with pytest.raises(ConfigurationError, match="in ONNX: some values are no numbers") as caught:

@@ -48,12 +48,6 @@ NEAR = (
 )
 
 
-@pytest.fixture(autouse=True)
-def _onnx_is_here() -> None:
-    pytest.importorskip("onnxruntime")
-    pytest.importorskip("skl2onnx")
-
-
 def table(*, with_gaps: bool) -> pd.DataFrame:
     """Return rows of a grid: new ones lie in the midst of those of training, as splits do."""
     rows = pd.DataFrame(
