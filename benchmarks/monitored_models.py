@@ -95,7 +95,7 @@ def loaded_once() -> Iterator[None]:
 
 @contextmanager
 def drawn_again() -> Iterator[None]:
-    """Take a row that is drawn again for a new one, which the monitor would refuse or tell."""
+    """Count a row that is drawn again as a new one; else the monitor would refuse it."""
     with (
         patch.object(monitoring, "refuse_again", lambda *_: None),
         patch.object(monitoring, "tell_copies", lambda *_: None),

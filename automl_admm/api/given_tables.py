@@ -32,7 +32,7 @@ class GivenTable:
         """Return the rows, those of a file read as the run read its own."""
         if isinstance(data, str | os.PathLike):
             source = Path(data)
-            # No line tells here how a text was read that may be read in two ways.
+            # No line here says how a text of two readings was read, so such a text is refused.
             sure = FileOptions(must_be_sure=True)
             frame = read_rows(folder.read(folder.model_manifest), source, options=sure)
             return cls(frame, title_of(source), source, place_in(source))

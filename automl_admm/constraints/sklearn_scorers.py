@@ -130,9 +130,10 @@ class Scored:
         return Estimate(float(scorer(Replayed(evaluated), evaluated.X, evaluated.y, **more)))
 
     def _missing(self, evaluated: EvaluatedPipeline) -> str:
-        """Return the lack of these rows for which scikit-learn puts some number, as a clause.
+        """Return the reason why these rows have no such score, as a clause; "" if they have one.
 
-        It is told by the truth alone: a limit must not have a value for some pipelines only.
+        scikit-learn answers some number there. The truth alone decides: else a limit would have a
+        value for some pipelines only.
         """
         truth = evaluated.y
         if has_no_spread(self.name, truth, evaluated.weights):

@@ -92,11 +92,11 @@ class RowHashes:
         return max(int(is_found.sum()) for _, is_found in self.found_of(others))
 
     def count_singles_of(self, others: RowHashes) -> int:
-        """Count the rows here of those alone among the others, each once."""
+        """Count the distinct rows here that the others have once."""
         return max(int(is_found[counts == 1].sum()) for counts, is_found in self.found_of(others))
 
     def found_of(self, others: RowHashes) -> Iterator[tuple[NDArray[np.intp], NDArray[np.bool_]]]:
-        """Yield how often each distinct row of the others stands there, and if one here equals it.
+        """Yield the count of each distinct row of the others, and True if a row here equals it.
 
         Files of looks sort the hashes of each kind by themselves: the order has no say.
         """

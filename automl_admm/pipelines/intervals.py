@@ -86,7 +86,7 @@ def half_width(errors: Any, coverage: float, clusters: Rows | None = None) -> fl
 def ends(predicted: Any, half_width: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the lower and the upper ends around predictions.
 
-    They lie outwards by what rounding may move.
+    They are moved outwards by the most that rounding may do.
 
     >>> lower, upper = ends([1.6], 1.6 - 0.6)
     >>> bool(1.6 - (1.6 - 0.6) <= 0.6), bool(lower[0] <= 0.6)

@@ -193,10 +193,10 @@ def _table(labels: tuple[Any, ...] | None, weights: Any = None) -> Table:
 
 
 def _seen_otherwise(names: Sequence[str]) -> list[tuple[str, Any]]:
-    """Return places of rows in each table: all, and twice every second or those of large targets.
+    """Return places of rows in each table: all; all and every second again; all and large targets.
 
-    They differ in their number of rows and in the shares of their classes. None are fewer than all:
-    a metric may need so many.
+    So numbers of rows and shares of classes differ. No table is smaller than it was: a metric may
+    need so many rows.
     """
     found = []
     for what in names:

@@ -421,9 +421,9 @@ def test_an_evaluation_that_nobody_can_read_costs_no_other(closed: Make) -> None
         change = "UPDATE evaluations SET seconds = -7.0, sha256 = ? WHERE number = 2"
         database.execute(change, (digest(list(wrong.values())),))
     path.with_suffix(".bak").write_bytes(path.read_bytes())
-    with pytest.raises(StoreError, match="evaluation 2 holds what no evaluation can"):
+    with pytest.raises(StoreError, match="evaluation 2 has impossible values"):
         read(path)
-    assert "1 evaluation with what no evaluation can hold, number 2" in check(path).problems[0]
+    assert "1 evaluation with impossible values, number 2" in check(path).problems[0]
     result = repaired(path)
     assert (result.saved, result.lost) == (2, 1)
     assert [one.number for one in read(path)] == [1, 3]

@@ -24,8 +24,8 @@ def count_moves(
 ) -> Rate | Estimate:
     """Return the share of rows with a score that moves by more than `least`, rounding apart.
 
-    With a `sign` moves in its direction alone count. There is no share if a move may be rounding,
-    and rounding is no small part of what the limit asks about.
+    With a `sign` only moves in its direction count. The share is NaN, with a reason, if a move may
+    be rounding and rounding is large beside the number or spread.
     """
     first, second = (
         np.asarray(one, dtype=float).reshape(len(before), -1) for one in (before, after)

@@ -145,9 +145,10 @@ def _few_rows(limit: Limit, evidence: Evidence, risk: float, *, approximate_allo
 
 
 def _at_its_best(evidence: Evidence, limit: Limit) -> Evidence:
-    """Return the evidence of a model without an error on as many rows, of errors with an end.
+    """Return evidence without an error on as many rows, if errors have a largest size.
 
-    Their bound is another than around the errors of a plain pipeline. Other evidence stays.
+    Bounds on them hang on their spread, so errors of a plain pipeline do not tell such a model's
+    bound. Other evidence stays.
     """
     if isinstance(evidence, RootMeanSquare) and math.isfinite(evidence.largest_square):
         return replace(evidence, errors=np.zeros(len(evidence.errors)))

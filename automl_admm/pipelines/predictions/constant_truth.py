@@ -1,8 +1,8 @@
 """Scores that divide by a spread of the truth, where the truth has none.
 
 scikit-learn answers 0 there, and 1 for predictions that leave nothing to explain. But it asks if
-the computed variance is 0, and that of many times 0.1 is 1.9e-34, as their mean is rounded: R² was
-−1e33 and more.
+the computed variance is 0. That of equal numbers such as 0.1 may be a tiny number, as their mean is
+rounded; divided by it R² is huge and negative.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def _values_at(
 
 
 def without_unmeasured(evaluation: Evaluation, places: Collection[int]) -> Evaluation:
-    """Return an evaluation with NaN for limits that were left unmeasured at other thresholds.
+    """Return an evaluation with NaN for limits without a measurement at other thresholds.
 
     `places` are those of the limits that earlier versions left out.
     """

@@ -122,7 +122,7 @@ class Ongoing:
             told = f"{dispatch.title} failed while it ran"
         else:
             self._take_last_ends()
-            told = f"{dispatch.title} told no end of it, not even when it was to be killed"
+            told = f"{dispatch.title} told no end of it, even after `kill`"
         for number in list(self._running):
             self._enter(Finished(number, Status.LOST, message=told))
 

@@ -34,7 +34,7 @@ NOT_KILLED = "the executor cancelled it, and the run had not killed it"
 
 
 def fault_of(told: object, tasks: Mapping[int, Task]) -> str | None:
-    """Say what is wrong with an end that an executor tells of one of its tasks; None if nothing."""
+    """Say what is wrong with a told end of a task; None if nothing is."""
     if not isinstance(told, Finished):
         return f"it says that {say_value(told)} has ended"
     found = _fault_of_kind(told)
@@ -97,7 +97,7 @@ def _fault_of_result(told: Finished, task: Task | None) -> str | None:
 
 
 def _with_plain_result(told: Finished) -> Finished:
-    """Return an end with its result as after JSON, or as `invalid`."""
+    """Return an end with its result as JSON gives it back, or as `invalid`."""
     try:
         return replace(told, result=json.loads(json.dumps(dict(told.result), default=_plain)))
     except (TypeError, ValueError, OverflowError, RecursionError) as problem:

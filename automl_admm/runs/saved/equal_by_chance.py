@@ -15,21 +15,20 @@ from scipy import stats
 
 from automl_admm.data.row_hashes import RowHashes
 
-# The risk of calling rows that repeat each other by nature rows that are given again.
+# The risk of taking rows that repeat each other by nature for rows that are given again.
 DOUBT = 1e-4
 # A table of two files of the same objects has half as many pairs as a table of rows drawn freely:
 # no two rows of one file are the same object.
 OF_THE_SAME_OBJECTS = 2.0
-# Rows standing more often than this are too few to tell anything.
+# Rows that a table has more often than this are too few to tell anything.
 MOST = 8
 
 
 def are_by_chance(rows: RowHashes, table: RowHashes) -> bool:
-    """Return True if so many of new rows equal some of a table by chance, as it may well be.
+    """Return True if chance explains how many of the new rows equal one of a table.
 
-    Of n new rows and m of a table as many are expected to meet, for each pair of equal rows among
-    the m, as there are pairs of a new row with an old one for each pair of old ones. Of both
-    together the new ones have a share.
+    The pairs of equal rows among the m of the table measure chance: they are m (m - 1) / 2 pairs,
+    and n new rows make n m pairs with them. So 2 n / (m - 1) equal rows are expected for each pair.
     """
     found = rows.count_singles_of(table)
     counts = table.first(min(rows.kinds, table.kinds)).counts()
@@ -43,10 +42,9 @@ def are_by_chance_at_each_count(
 ) -> bool:
     """Return True if chance explains how many single rows are found, pairs, triples and so on.
 
-    The table is of one file, or of rows drawn freely, so rows standing there several times are
-    evidence as well. As singles are held to pairs, pairs found are held to triples, with so many
-    times `more` equal rows between tables as within. A table with some rows twice on purpose tells
-    nothing of chance.
+    The table is of one file, or of rows drawn freely. So its repeated rows are evidence as well:
+    singles are held to its pairs, pairs to its triples. There may be `more` times as many equal
+    rows between tables as within. A table with some rows twice on purpose measures no chance.
     """
     known = table.first(min(rows.kinds, table.kinds))
     if rows.count_of(known) <= 1:
@@ -80,7 +78,7 @@ def _are_drawn(counts: NDArray[np.intp]) -> bool:
 
 
 def are_as_many(rows: RowHashes, others: RowHashes, table: RowHashes) -> bool:
-    """Return True if as many of new rows equal some of a table as of others drawn with it.
+    """Return True if new rows equal rows of a table as often as `others` drawn with it do.
 
     So rows twice in the table, by mistake or on purpose, are no evidence of chance beyond their
     share among the others.
@@ -92,6 +90,6 @@ def are_as_many(rows: RowHashes, others: RowHashes, table: RowHashes) -> bool:
 
 
 def is_likely(found: int, known: int, expected: float) -> bool:
-    """Return True if a count may well be, expected to be so many times a known one."""
+    """Return True if chance explains a count, expected to be so many times a known one."""
     share = expected / (1.0 + expected)
     return bool(stats.binom.sf(found - 1, found + known, share) > DOUBT)

@@ -44,7 +44,7 @@ class LearnedRows:
         return int(rows.repeat(self.hashes).sum())
 
     def explain(self, rows: RowHashes) -> bool:
-        """Return True if so many of new rows equal one of them by chance, as it may well be.
+        """Return True if chance explains how many of the new rows equal one of them.
 
         Two judges have to agree: the pairs of equal rows among them, and the rows aside if drawn.
         """
@@ -53,7 +53,7 @@ class LearnedRows:
         return not self.are_drawn or are_as_many(rows, self.aside, self.hashes)
 
     def explain_of_all(self, rows: RowHashes) -> bool:
-        """Return True if chance explains how many of new rows equal one of the run, aside or not.
+        """Return True if chance explains how many of the rows equal one of the run, aside or not.
 
         A row of a group or moment of the run is not fresh: rows aside are a judge of it in any run,
         and known objects of a later file are none.

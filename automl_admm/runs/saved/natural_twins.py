@@ -26,7 +26,7 @@ from automl_admm.store.file_schemas import TWINS
 
 @dataclass(frozen=True)
 class NaturalTwins:
-    """The share of rows equal to one of so many others, at most, but for the risk."""
+    """An upper bound, at the risk `DOUBT`, on the share of rows equal to one of so many others."""
 
     share: float
     others: int
@@ -57,7 +57,7 @@ class NaturalTwins:
         return min(1.0, self.share * max(1.0, rows / max(self.others, 1)))
 
     def explain(self, found: int, rows: int, others: int) -> bool:
-        """Return True if it may well be that so many of the rows equal one of the others."""
+        """Return True if chance explains that so many of the rows equal one of the others."""
         return bool(stats.binom.sf(found - 1, rows, self.among(others)) > DOUBT)
 
 
@@ -98,7 +98,7 @@ def _twins_of_fit(
 def _is_explained(
     rows: RowHashes, table: RowHashes, twins: NaturalTwins | None, *, is_timed: bool
 ) -> bool:
-    """Ask the rows of the fit; the table, too, if these do not know how often its rows repeat."""
+    """Ask the rows of the fit; ask the table, too, if it repeats more often than they do."""
     if twins is not None:
         if twins.explain(rows.count_of(table), len(rows), len(table)):
             return True

@@ -10,7 +10,7 @@ import numpy as np
 
 from automl_admm.data.row_hashes import RowHashes
 
-# The risk of calling rows repeating each other by nature rows of an earlier look.
+# The risk of taking rows that repeat each other by nature for rows of an earlier look.
 DOUBT = 0.01
 
 

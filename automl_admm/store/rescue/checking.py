@@ -95,7 +95,7 @@ def _faulty_rows(database: sqlite3.Connection, path: Path, facts: Facts) -> Iter
     if altered:
         yield f"'{path}': {_named(altered, 'not as written')}"
     if unreadable:
-        yield f"'{path}': {_named(unreadable, 'with what no evaluation can hold')}"
+        yield f"'{path}': {_named(unreadable, 'with impossible values')}"
 
 
 def _named(numbers: Sequence[int], fault: str) -> str:

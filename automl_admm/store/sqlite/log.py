@@ -165,7 +165,7 @@ class SqliteStore:
         replaced = self._database.execute(cut_short, values).rowcount
         row = to_row(evaluation)
         if not is_readable(row):  # else nobody could open the store again
-            said = f"evaluation {evaluation.number} holds what no evaluation can"
+            said = f"evaluation {evaluation.number} has impossible values"
             raise StoreError(f"the store '{self._files.store}' cannot keep it: {said}.")
         added = self._database.execute(INSERT, (*row, digest(row))).rowcount
         return added - replaced

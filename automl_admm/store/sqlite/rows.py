@@ -78,7 +78,7 @@ def from_rows(rows: Iterable[Sequence[Any]]) -> list[Evaluation]:
                 selections[picks] = _selection(json.loads(picks))
             evaluations.append(_evaluation(row, selections[picks]))
         except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as problem:
-            raise RowError(f"evaluation {row[0]} holds what no evaluation can") from problem
+            raise RowError(f"evaluation {row[0]} has impossible values") from problem
     return evaluations
 
 

@@ -63,7 +63,7 @@ def test_a_calibration_that_is_none_is_found(calibration: object) -> None:
     whole = {"slope": 1.0, "offset": 0, "response": "predict_proba"}
     (read,) = from_rows([to_row(replace(DONE, details={"calibration": whole}))])
     assert read.details == {"calibration": whole}
-    with pytest.raises(RowError, match="holds what no evaluation can"):
+    with pytest.raises(RowError, match="has impossible values"):
         from_rows([to_row(replace(DONE, details={"calibration": calibration}))])
 
 
@@ -91,7 +91,7 @@ def test_any_evaluation_survives_the_way_through_the_file(
 def test_what_could_not_be_read_again_is_not_written(wrong: dict[str, Any], tmp_path: Path) -> None:
     with closing(SqliteStore(tmp_path / "s.sqlite", create=True)) as store:
         store.append(DONE)
-        with pytest.raises(StoreError, match=r"cannot keep it: evaluation -?[0-9]+ holds what no"):
+        with pytest.raises(StoreError, match=r"cannot keep it: evaluation -?[0-9]+ has impossible"):
             store.append(replace(FAILED, **wrong))
     assert SqliteStore(tmp_path / "s.sqlite").read() == [DONE]
 

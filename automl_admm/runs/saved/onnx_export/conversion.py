@@ -1,4 +1,4 @@
-"""A model, be it an average or not, as a graph of ONNX with its probabilities and labels."""
+"""A model or an average of models as a graph of ONNX with its probabilities and labels."""
 
 from __future__ import annotations
 

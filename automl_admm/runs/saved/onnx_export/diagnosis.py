@@ -1,4 +1,4 @@
-"""The cause why a model cannot be written as ONNX, or predicts otherwise there."""
+"""The reason why a model cannot be written as ONNX, or predicts otherwise there."""
 
 from __future__ import annotations
 

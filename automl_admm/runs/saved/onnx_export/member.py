@@ -22,7 +22,7 @@ class Member:
     """A pipeline in ONNX, the precision of its inputs, and how far its values are from its own.
 
     `places` has a row for each of its classes: 1 in the place of that class in the average, else 0.
-    It is None if both have the same.
+    It is None if both have the same classes.
     """
 
     written: Any

@@ -16,7 +16,7 @@ LEAST = 1e-7
 FORESTS = ("RandomForestClassifier", "ExtraTreesClassifier")
 BY_SCORES = "decision_function"
 # A session adds the shares of hundreds of trees in single precision, in an order that hangs on its
-# threads and rows: what is so near to a threshold, or to another class, lies on it.
+# threads and rows: a row so near to a threshold, or to another class, counts as on it.
 # This is enough for the 500 trees that a forest has at most, and for a mean of such forests, whose
 # error is no larger than the largest of its members; a small sum has a smaller error.
 ROOM, OF_SUM = 1e-5, 1e-4
