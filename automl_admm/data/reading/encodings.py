@@ -14,7 +14,7 @@ from pathlib import Path
 
 from automl_admm.core.errors import DataError
 from automl_admm.data.reading.file_options import check_encoding
-from automl_admm.data.reading.named_encoding import NamedEncoding, Reading
+from automl_admm.data.reading.named_encoding import NamedEncoding
 from automl_admm.data.reading.text_blocks import BLOCK, Clock, blocks_of, count_signs, is_text_in
 
 UTF_8 = "utf-8"
@@ -104,10 +104,8 @@ def _as_utf8_or_named(
     """Return the encoding of valid UTF-8: by chance it may be that of training."""
     if named is None:
         return Encoding(UTF_8)
-    reading = named.reading_of(source, is_late, is_whole=is_whole)
-    if reading is Reading.UTF_8:
-        return Encoding(UTF_8)
-    return Encoding(named.name, may_be_utf8=reading is Reading.EITHER)
+    may_be_named = named.may_be_that_of(source, is_late, is_whole=is_whole)
+    return Encoding(named.name, may_be_utf8=True) if may_be_named else Encoding(UTF_8)
 
 
 def is_utf8_name(name: str) -> bool:

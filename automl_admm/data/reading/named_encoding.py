@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 
 from automl_admm.data.reading.text_blocks import SEVERAL_BYTES, Clock, blocks_of, is_text_in
@@ -26,14 +25,6 @@ ASCII = "a1,\n"
 THREE_BYTES, FOUR_BYTES = "\u0800", "\U00010000"
 # In GB 18030 four bytes are a sign that no other encoding of Chinese has.
 RARE = 4
-
-
-class Reading(Enum):
-    """The way to read a text."""
-
-    UTF_8 = "UTF-8"
-    NAMED = "in the encoding of training"
-    EITHER = "as either; if one must be taken, as in training"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +58,17 @@ class NamedEncoding:
         is_wide = 0 in ASCII.encode(self.name, "ignore")
         return is_wide and is_text_in(self.name, source, is_late, is_whole=is_whole)
 
-    def reading_of(self, source: Path, is_late: Clock, *, is_whole: bool) -> Reading:
-        """Return the way to read valid UTF-8, by all of it if the time allows."""
+    def may_be_that_of(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
+        """Return True if valid UTF-8 may be of this encoding, by all of it if the time allows."""
         signs, is_in_words = set[str](), False
         for block in _foreign(source, is_late) if self.has_ascii else ():
             signs |= _signs_of_utf8(block)
             is_in_words = is_in_words or WITH_ASCII.search(block) is not None
             if self._are_utf8_alone(signs):
-                return Reading.UTF_8
-        known = sum(map(self.has, signs))
-        is_usual = len(signs) >= MANY and (is_in_words or known == len(signs))
-        if is_usual or not signs or not self._fits(source, is_late, is_whole=is_whole):
-            return Reading.UTF_8
-        is_sure = self.is_eastern and not known and not is_in_words
-        return Reading.NAMED if is_sure else Reading.EITHER
+                return False
+        is_known = all(map(self.has, signs))
+        is_usual = len(signs) >= MANY and (is_in_words or is_known)
+        return bool(signs) and not is_usual and self._fits(source, is_late, is_whole=is_whole)
 
     def explains(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
         """Return True if a text, much of it like UTF-8, is of this encoding after all."""

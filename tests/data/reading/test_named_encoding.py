@@ -66,13 +66,17 @@ def test_zeros_without_a_mark_are_of_the_wide_encoding_of_training(
 
 @pytest.mark.parametrize(
     ("text", "before"),
-    [("猫\n", "gbk"), ("女\n猫\n", "gb18030"), ("сам\n", "cp866"), ("20 °\n", "gbk")],
+    [
+        *[("猫\n", "gbk"), ("女\n猫\n", "gb18030"), ("сам\n", "cp866"), ("20 °\n", "gbk")],
+        *[("£5\n", one) for one in ("gbk", "gb18030", "cp949", "big5")],
+        ("שלום\n", "gbk"),
+    ],
 )
 def test_text_that_may_be_either_is_as_in_training_and_told(
     text: str, before: str, tmp_path: Path
 ) -> None:
     path, told = tmp_path / "t.csv", list[str]()
-    written = "utf-8" if "°" in text else before
+    written = "utf-8" if any(sign in text for sign in "°£ש") else before
     assert found(path, text, written, before) == Encoding(before, may_be_utf8=True)
     read_table(path, options=FileOptions(encoding_before=before, tell=told.append))
     assert told == [f"t.csv: {before} as in training{OR_UTF8}"]
