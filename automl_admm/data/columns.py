@@ -10,12 +10,13 @@ from typing import Any, Literal
 import numpy as np
 
 from automl_admm.core.errors import DataError, nearest
-from automl_admm.core.messages import no_file_keeps, say_count, say_value
+from automl_admm.core.messages import no_file_keeps, say_count, say_value, shorten
 from automl_admm.data.plain_types import FIRST_INEXACT, plain_missing
 from automl_admm.plugins.records import LearningTask
 
 MOST_CLASSES = 20
 LEAST_ROWS_A_CLASS = 5
+LONGEST_NAME = 40  # in a list of columns
 # The sum of ten million squares of it is finite; beyond, R² and RMSE are not.
 LARGEST_TARGET = 1e150
 # Below, squares are rounded to 0, and every model would have an R² of 1.
@@ -363,5 +364,6 @@ def check_names(
 
 def _list_columns(found: Sequence[str], shown: int = 12) -> str | None:
     """List the columns of a table in their order; None if it has none."""
-    listed = ", ".join(map(str, list(found)[:shown]))
+    # Of a file that was read wrongly all may be one name.
+    listed = ", ".join(shorten(str(name), LONGEST_NAME) for name in list(found)[:shown])
     return f"The table has: {listed}{', …' if len(found) > shown else '.'}" if listed else None

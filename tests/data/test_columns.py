@@ -154,6 +154,12 @@ def test_the_columns_to_predict_from_are_put_in_order():
     assert list(check_columns(frame, ["a", "c"])) == ["a", "c"]
 
 
+def test_a_name_that_is_a_whole_file_is_cut() -> None:
+    with pytest.raises(DataError, match="columns are missing: 'a'") as problem:
+        check_columns(pd.DataFrame({"x" * 9999: [1]}), ["a"])
+    assert len(str(problem.value.hint)) < 80
+
+
 def test_a_missing_column_is_named_with_the_nearest():
     frame = pd.DataFrame({"incme": [1], "age": [2]})
     with pytest.raises(DataError, match=r"missing: 'income'\. Did you mean 'incme'"):
