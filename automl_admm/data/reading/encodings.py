@@ -91,8 +91,13 @@ def find_encoding(
         return Encoding(named.name)
     if is_text_in(UTF_8, source, is_late, is_whole=is_whole):
         return _as_utf8_or_named(source, named, is_late, is_whole=is_whole)
-    if named is not None and (
-        not _is_mostly_utf8(source, is_late) or named.explains(source, is_late, is_whole=is_whole)
+    if (
+        named is not None
+        and named.may_have_written(source, is_late, is_whole=is_whole)
+        and (
+            not _is_mostly_utf8(source, is_late)
+            or named.explains(source, is_late, is_whole=is_whole)
+        )
     ):
         return Encoding(named.name)
     return _of_one_byte(source, title, is_late)

@@ -6,12 +6,20 @@ those of a file in UTF-8 are in the encoding of training, too, or stand in words
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from automl_admm.data.reading.text_blocks import SEVERAL_BYTES, Clock, blocks_of, is_text_in
+from automl_admm.data.reading.text_blocks import (
+    BLOCK,
+    HIGH,
+    SEVERAL_BYTES,
+    Clock,
+    blocks_of,
+    is_text_in,
+)
 
 # A word of Latin letters, one of them with an accent, or a unit such as °C.
 WITH_ASCII = re.compile(rb"[\xc2-\xdf][\x80-\xbf](?:[A-Za-z]|(?<=[A-Za-z][\xc2-\xdf][\x80-\xbf]))")
@@ -21,6 +29,8 @@ MANY = 4
 EASTERN = "漢あ"
 FOREIGN = f"é{EASTERN}"
 ASCII = "a1,\n"
+# Signs that no text has; the lines of EBCDIC may end in \x85.
+CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x80-\x84\x86-\x9f]")
 # The first signs of so many in UTF-8.
 THREE_BYTES, FOUR_BYTES = "\u0800", "\U00010000"
 # In GB 18030 four bytes are a sign that no other encoding of Chinese has.
@@ -35,14 +45,19 @@ class NamedEncoding:
 
     @property
     def is_in_ascii(self) -> bool:
-        """True if it writes other signs in ASCII, such as ISO-2022-JP."""
+        """True if it writes all other signs in ASCII, such as ISO-2022-JP."""
         written = FOREIGN.encode(self.name, "ignore")
-        return bool(written) and written.isascii()
+        return self.has_ascii and bool(written) and written.isascii()
 
     @property
     def has_ascii(self) -> bool:
         """True if it has the bytes of ASCII for its signs, unlike UTF-16."""
         return ASCII.encode(self.name, "ignore") == ASCII.encode()
+
+    @property
+    def has_more(self) -> bool:
+        """True if it has other bytes beside those of ASCII, as a text with a mistake may."""
+        return self.has_ascii and bool(HIGH.decode(self.name, "ignore"))
 
     @property
     def is_eastern(self) -> bool:
@@ -55,8 +70,20 @@ class NamedEncoding:
 
     def explains_zeros(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
         """Return True if text of this encoding has zeros, and all of a file is such text."""
-        is_wide = 0 in ASCII.encode(self.name, "ignore")
-        return is_wide and is_text_in(self.name, source, is_late, is_whole=is_whole)
+        return self._is_wide and is_text_in(self.name, source, is_late, is_whole=is_whole)
+
+    def may_have_written(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
+        """Return True if a text without zeros, and no UTF-8, may be of this encoding.
+
+        Without the bytes of ASCII it must be that throughout; those of lines are other signs there.
+        """
+        if self.has_more:
+            return True
+        if self._is_wide or not is_text_in(self.name, source, is_late, is_whole=is_whole):
+            return False
+        with source.open("rb") as file:
+            start = codecs.getincrementaldecoder(self.name)().decode(file.read(BLOCK))
+        return not CONTROLS.search(start)
 
     def may_be_that_of(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
         """Return True if valid UTF-8 may be of this encoding, by all of it if the time allows."""
@@ -76,6 +103,11 @@ class NamedEncoding:
             return False
         signs = set[str]().union(*map(_signs_of_utf8, _foreign(source, is_late)))
         return self.is_eastern or not any(map(self.has, signs))
+
+    @property
+    def _is_wide(self) -> bool:
+        """True if it has zeros in each sign of ASCII, such as UTF-16."""
+        return 0 in ASCII.encode(self.name, "ignore")
 
     def _are_utf8_alone(self, signs: set[str]) -> bool:
         """Return True if no text in this encoding looks like these signs of UTF-8.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from automl_admm.core.errors import DataError
-from automl_admm.data.reading.encodings import OR_UTF8, Encoding, find_encoding
+from automl_admm.data.reading.encodings import LATIN, OR_UTF8, Encoding, find_encoding
 from automl_admm.data.reading.file_options import FileOptions
 from automl_admm.data.reading.plain_files import never_late
 from automl_admm.data.reading.tables import read_table
@@ -84,6 +84,27 @@ def test_text_that_may_be_either_is_as_in_training_and_told(
     with pytest.raises(DataError, match=f"can be read in {before}.*and as UTF-8") as refused:
         read_table(path, options=sure)
     assert f"--encoding {before} or --encoding utf-8" in str(refused.value.hint)
+
+
+WITHOUT_HIGH_BYTES = ("utf-16", "utf-16-le", "utf-32", "ascii", "iso-2022-jp", "utf-7", "cp500")
+
+
+@pytest.mark.parametrize("before", WITHOUT_HIGH_BYTES)
+def test_a_text_that_the_encoding_of_training_cannot_hold_is_guessed_as_without_it(
+    before: str, tmp_path: Path
+) -> None:
+    lines = "Müller,£7\n" * 3
+    assert found(tmp_path / "t.csv", lines, "latin-1", before).name == LATIN
+    assert found(tmp_path / "t.csv", lines.replace("\n", "\r\n"), "latin-1", before).name == LATIN
+
+
+def test_ebcdic_is_no_encoding_in_ascii(tmp_path: Path) -> None:
+    """It has é as a byte of ASCII, so every file in ASCII was read as EBCDIC."""
+    path = tmp_path / "t.csv"
+    assert found(path, "Muller,7\n", "ascii", "cp500") == Encoding("utf-8")
+    for text in ("x,é\nMüller,7\n", "x,é\x85Müller,7\x85"):
+        path.write_bytes(text.encode("cp500"))
+        assert find_encoding(path, "t", never_late, before="cp500") == Encoding("cp500")
 
 
 @pytest.mark.parametrize("text", ["20°C\n£\n", "Straße\n", "Łódź\n", "Ärger\n"])
