@@ -93,14 +93,14 @@ class Tree:
         )
 
     @classmethod
-    def of_binned(cls, nodes: Any, values: Any) -> Tree:
-        """Read a tree of histograms."""
+    def of_binned(cls, nodes: Any, values: Any, places: Any) -> Tree:
+        """Read a tree of histograms; `places` are those of its columns among the given ones."""
         if nodes["is_categorical"].any():
             raise TreesError("a tree splits categories")
         return cls(
             left=nodes["left"],
             right=nodes["right"],
-            feature=nodes["feature_idx"],
+            feature=places[nodes["feature_idx"]],
             threshold=nodes["num_threshold"],
             goes_left=nodes["missing_go_to_left"],
             is_leaf=nodes["is_leaf"].astype(bool),
@@ -121,10 +121,19 @@ def _trees_of(model: Any) -> Iterator[Tree]:
                 values = model.learning_rate * one.tree_.value[:, 0, 0]
                 yield Tree.of_any(one.tree_, _in_column(values, at, len(stage)))
     else:
+        places = _places_of_columns(model)
         for stage in model._predictors:  # noqa: SLF001 - it has no public name
             for at, one in enumerate(stage):
                 values = _in_column(one.nodes["value"], at, len(stage))
-                yield Tree.of_binned(one.nodes, values)
+                yield Tree.of_binned(one.nodes, values, places)
+
+
+def _places_of_columns(model: Any) -> Any:
+    """Return the places of the columns that the trees count: categories come first there."""
+    are_categories = model.is_categorical_
+    if are_categories is None:
+        return np.arange(model.n_features_in_)
+    return np.argsort(~are_categories, kind="stable")
 
 
 def _in_column(values: Any, at: int, width: int) -> Any:

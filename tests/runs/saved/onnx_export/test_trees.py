@@ -108,6 +108,17 @@ def test_gaps_go_where_the_tree_sends_them(model: Any) -> None:
     assert np.abs(found - told).max() < 1e-12
 
 
+def test_a_column_of_categories_that_no_tree_splits_is_passed_over() -> None:
+    """The trees count it first, and so split other columns in the graph."""
+    rows = table(with_gaps=False)
+    rows.insert(2, "e", np.arange(len(rows)) % 2.0)
+    y = (rows["a"] + rows["b"] > 0).astype(int)
+    model = HistGradientBoostingClassifier(max_iter=4, max_leaf_nodes=3, categorical_features=[2])
+    model.fit(rows[:FITTED], y[:FITTED])
+    assert not any(one.nodes["is_categorical"].any() for [one] in model._predictors)
+    assert convert(model, rows, {}).difference < 1e-6
+
+
 @pytest.mark.parametrize("loss", ["poisson", "gamma"])
 def test_a_loss_with_a_logarithm_is_written(loss: str) -> None:
     rows = table(with_gaps=False)
