@@ -48,7 +48,8 @@ class RunConfig(RunOptions):
     Certification counts its looks at the rows set aside in the file `looks`. `title` names the
     run and `source` tells the origin of its data. `share` tells the pieces of the file that were
     read if there was no time to read it all, and `portion` the rows of them that were taken if
-    there was no time to prepare them all. Of large data an evaluation learns from `searched_rows`;
+    there was no time to prepare them all. `found_encoding` is that of the file by its bytes, also
+    where the user named another one. Of large data an evaluation learns from `searched_rows`;
     the preparation decides how many.
 
     A `resumed` run goes on with the content of `work_dir`; its earlier sessions used
@@ -85,6 +86,7 @@ class RunConfig(RunOptions):
     source: str | None = None
     share: str | None = None
     portion: str | None = None
+    found_encoding: str | None = None
     searched_rows: int | None = None
     origin: Path = field(default_factory=_working_folder)
     resumed: bool = False

@@ -50,7 +50,7 @@ UNSAVED = frozenset(option.name for option in OPTIONS if not option.is_saved)
 OBJECTS = tuple(option.name for option in OPTIONS if option.kind in (Kind.SCORER, Kind.FOLDS))
 # Fields on which the course of a certified run does not depend.
 WITHOUT_EFFECT = frozenset(
-    {"title", "source", "looks", "on_infeasible", "portion", "searched_rows"}
+    {"title", "source", "looks", "on_infeasible", "portion", "found_encoding", "searched_rows"}
 )
 NUMBER_OR_TEXT = either("a number or a text", number, text)
 # A target of Python may be of truth values, which are no numbers here.

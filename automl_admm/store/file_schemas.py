@@ -89,6 +89,7 @@ REQUEST = record(
         "source": nullable(text),
         "share": nullable(text),
         "portion": nullable(text),
+        "found_encoding": nullable(text),
         "searched_rows": nullable(whole(1)),
     },
 )

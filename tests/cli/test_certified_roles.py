@@ -37,7 +37,7 @@ def table(seed: int, rows: int = 1600) -> pd.DataFrame:
 def certified(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("certified")
     table(3).to_csv(place / "rows.csv", index=False)
-    read = lambda path: (read_table(path), None)  # noqa: E731
+    read = lambda path, options: (read_table(path), None)  # noqa: E731
     loaded = load(place / "rows.csv", "bad", (), read, ROLES)
     config = RunConfig(
         grammar="tiny",

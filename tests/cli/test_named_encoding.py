@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -66,16 +68,64 @@ def test_all_commands_know_the_rows(
     assert AS_TOLD[name] in said
 
 
-@pytest.mark.parametrize("broken", [b"", b"\xe9"], ids=["whole", "broken"])
+@pytest.fixture(scope="module", params=[b"", b"\xe9"], ids=["whole", "broken"])
+def misnamed(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose encoding was named wrongly, with its file and another one."""
+    place = tmp_path_factory.mktemp("misnamed")
+    new = ROWS.assign(noise=np.random.default_rng(1).normal(size=240))
+    for name, rows in (("own", ROWS), ("new", new)):
+        path = place / f"{name}.csv"
+        path.write_bytes(rows.to_csv(index=False).encode() + b"caf" + request.param + b",0.5,p\n")
+    words = ("fit", place / "own.csv", *FIT, *LIMIT, "--encoding", "latin-1")
+    with pytest.raises(SystemExit) as ended:
+        main([*map(str, words), "--out", str(place / "run")])
+    assert ended.value.code == 0
+    return place
+
+
+OLD = "an earlier version noted nothing"
+
+
+@pytest.fixture(params=["", OLD])
+def misnamed_run(request: Any, misnamed: Path, tmp_path: Path) -> Path:
+    """Return the folder of the run as it is, or as an earlier version left it."""
+    run = tmp_path / "run"
+    shutil.copytree(misnamed / "run", run)
+    if request.param == OLD:
+        forget(run, "found_encoding")
+    return run
+
+
+def forget(run: Path, *keys: str) -> None:
+    """Take keys out of a model's request, or of the model itself."""
+    for path in (run / "run.json", run / "model.json"):
+        content = json.loads(path.read_text("utf-8"))
+        content.pop("content_sha256", None)
+        for key in keys:
+            content.pop(key, None)
+            for said in (content, content.get("run", {})):
+                said.get("request", {}).pop(key, None)
+        path.write_text(json.dumps(content), "utf-8")
+
+
+KNOWS = {
+    ("verify",): (0, "the data agree"),
+    ("verify", "--fresh"): (3, "241 of the 241 rows"),
+    ("monitor",): (3, "own.csv has the rows of the run"),
+    ("evaluate",): (0, "rows that the model learned from"),
+}
+
+
+@pytest.mark.parametrize("words", KNOWS, ids=" ".join)
 def test_a_run_knows_its_own_file_though_its_encoding_was_named_wrongly(
-    broken: bytes, tmp_path: Path, capsys: Any
+    words: tuple[str, ...], misnamed: Path, misnamed_run: Path, capsys: Any
 ) -> None:
-    own, run = tmp_path / "own.csv", tmp_path / "run"
-    own.write_bytes(ROWS.to_csv(index=False).encode() + b"caf" + broken + b",0.5,p\n")
-    told(capsys, "fit", own, *FIT, *LIMIT, "--encoding", "latin-1", "--out", run)
-    code, said = told(capsys, "verify", run, own)
-    assert code == 0, said
-    assert "the data agree" in said
+    (command, *options), (expected, words_said) = words, KNOWS[words]
+    code, said = told(capsys, command, misnamed_run, misnamed / "own.csv", *options)
+    assert code == expected, said
+    assert words_said in said
+    assert said.count("own.csv: ") == 1
+    assert "own.csv: latin-1 as in training" in said
 
 
 def test_an_encoding_named_later_wins(folder: Path, capsys: Any) -> None:
@@ -117,3 +167,28 @@ def test_text_that_is_neither_is_refused(
     code, said = told(capsys, "predict", folder / "run", tmp_path / "new.csv")
     assert code == 3
     assert line in said
+
+
+def test_where_nothing_tells_verify_knows_both_and_asks_about_fresh_rows(
+    misnamed: Path, tmp_path: Path, capsys: Any
+) -> None:
+    run, own = tmp_path / "run", misnamed / "own.csv"
+    shutil.copytree(misnamed / "run", run)
+    forget(run, "found_encoding", "levels")
+    code, said = told(capsys, "verify", run, own)
+    assert code == 0, said
+    assert said.count("own.csv: ") == 1
+    code, said = told(capsys, "verify", "--fresh", run, own)
+    assert code == 3
+    assert "--encoding" in said or "UTF-8 text for the most part" in said
+    code, said = told(capsys, "verify", "--fresh", run, own, "--encoding", "latin-1")
+    assert "rows of the run: they are not fresh" in said
+
+
+def test_fit_says_that_its_file_looks_like_another_encoding(tmp_path: Path, capsys: Any) -> None:
+    own = tmp_path / "own.csv"
+    for city, is_told in (("Köln", True), ("Ulm", False)):
+        ROWS.assign(city=city).to_csv(own, index=False)
+        words = ("fit", own, *FIT, "--quiet", "--encoding", "latin-1", "--dry-run")
+        _, said = told(capsys, *words)
+        assert ("latin-1, though its bytes look like UTF-8" in said) == is_told, said

@@ -39,7 +39,7 @@ def credit(seed: int, rows: int) -> pd.DataFrame:
 def fit(place: Path, limits: tuple[str, ...], evaluations: int) -> Path:
     """A folder with a certified run, its data, and its ledger of looks."""
     credit(3, 1500).to_csv(place / "credit.csv", index=False)
-    loaded = load(place / "credit.csv", "bad", (), lambda path: (read_table(path), None))
+    loaded = load(place / "credit.csv", "bad", (), lambda path, options: (read_table(path), None))
     config = RunConfig(
         grammar="tiny",
         cv=2,

@@ -36,6 +36,7 @@ from automl_admm.store.run_folder import RunFolder
 FACTS: Mapping[str, Any] = {
     "share": "900:0-10,400-500",
     "portion": "40/900",
+    "found_encoding": "Latin-1",
     "searched_rows": 300,
     "default_workers": True,
     "looks": Path("looks.json"),
@@ -276,6 +277,7 @@ def test_warm_start_goes_on_with_the_parameters_it_has(rows: Any, tmp_path: Path
 # The facts that the command line says by itself.
 BY_ITSELF = {"default_workers": False, "title": "people", "looks": None, "share": None}
 BY_ITSELF |= {"portion": None, "searched_rows": None}
+BY_ITSELF |= {"found_encoding": KEPT["encoding"]}
 
 
 def run_program(*words: str) -> int:

@@ -100,7 +100,7 @@ def _fit(
         compared = columns_in(options["constraints"])
         named = (target, *options["sensitive"], *roles.values(), *compared)
         said = file_options_given(options, named, exact=(target, *roles.values()))
-        read = partial(read_within, budget=_budget(options), begun=begun, options=said)
+        read = partial(read_within, budget=_budget(options), begun=begun)
         loaded = load(data, target, options["sensitive"], read, roles, said)
         loaded = loaded.with_portion(portion_within(loaded.X, _budget(options), begun))
     except AutomlAdmmError:
@@ -150,6 +150,7 @@ def _config(options: dict[str, Any], loaded: Loaded, progress: Progress) -> RunC
         source=loaded.source,
         share=None if loaded.share is None else str(loaded.share),
         portion=None if loaded.portion is None else str(loaded.portion),
+        found_encoding=loaded.encoding,
         interrupts=Deferral(enabled=True),
         begun=click.get_current_context().obj,
     )

@@ -129,6 +129,7 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
             source=loaded.source,
             share=_text(loaded.share),
             portion=_text(loaded.portion),
+            found_encoding=loaded.encoding,
             callbacks=(progress,),
             interrupts=Deferral(enabled=True),
             server=server,
@@ -250,7 +251,7 @@ def _load(data: Path | None, config: RunConfig, folder: RunFolder) -> Loaded:
     said = file_options(config.separator, config.decimal, config.encoding)
     read_as = partial(load, data, target, sensitive, roles=roles, options=said)
     try:
-        loaded = read_as(partial(_read_again, schema=schema, share=share, options=said))
+        loaded = read_as(partial(_read_again, schema=schema, share=share))
     except DataError:
         if not config.changes_allowed:
             raise
@@ -258,7 +259,7 @@ def _load(data: Path | None, config: RunConfig, folder: RunFolder) -> Loaded:
         if not (config.changes_allowed and _has_other_labels(loaded.y, written["data"])):
             return loaded
     # Other data may hold anything.
-    return read_as(lambda path: (read_table(path, options=said), None))
+    return read_as(lambda path, options: (read_table(path, options=options), None))
 
 
 def _has_other_labels(target: Any, data: Mapping[str, Any]) -> bool:
@@ -268,6 +269,6 @@ def _has_other_labels(target: Any, data: Mapping[str, Any]) -> bool:
 
 
 def _read_again(
-    path: Path, schema: Schema | None, share: Share | None, options: FileOptions
+    path: Path, options: FileOptions, *, schema: Schema | None, share: Share | None
 ) -> tuple[Any, Share | None]:
     return read_again(path, schema, share, options), share

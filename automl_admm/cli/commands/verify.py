@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,14 +23,15 @@ from automl_admm.cli.shared.run_options import (
 )
 from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import DataError, NotCertifiedError
+from automl_admm.data.reading.named_encoding import NamedEncoding
 from automl_admm.data.reading.shares import share_of
 from automl_admm.data.reading.streams import is_stream, title_of
 from automl_admm.data.reading.tables import place_in
 from automl_admm.data.row_hashes import OR_ALIKE
 from automl_admm.data.row_portions import read_portion, take_rows
 from automl_admm.report.audit.statement import check_statement
+from automl_admm.runs.finish.encoding_of_training import encoding_before
 from automl_admm.runs.finish.model_file import read_rows
-from automl_admm.runs.finish.trained_rows import encoding_before
 from automl_admm.runs.saved.fresh_rows import OnFreshRows, test_on_fresh_rows
 from automl_admm.runs.saved.verification import Verified, verify_run
 from automl_admm.runs.saved_request import checked_request
@@ -88,35 +89,32 @@ def _verify(run: Path, data: Path, options: Mapping[str, Any], *, fresh: bool) -
 
 def _verified(folder: RunFolder, data: Path, options: Mapping[str, Any]) -> Verified:
     """Verify a run on its own file, or on a copy of it in another encoding."""
-    try:
-        found = verify_run(folder, _rows_of_run(folder, data, options), title_of(data))
-    except DataError:
-        again = _verified_as_named(folder, data, options)
-        if again is None:
-            raise
-        return again
-    again = _verified_as_named(folder, data, options) if found.differences else None
-    return again or found
+    named = _encoding_of_run(folder)
+    is_known = named is None or named.told is not None or options[ENCODING] not in (None, AUTO)
+    if named is not None and not is_known and not is_stream(data):
+        # An earlier version did not note if the bytes of its file look like another encoding.
+        with suppress(DataError):
+            lines = list[str]()
+            anew = {**options, ENCODING: named.name}
+            rows = _rows_of_run(folder, data, anew, lines.append)
+            found = verify_run(folder, rows, title_of(data))
+            if not found.differences:
+                say("\n".join(lines), err=True)
+                return found
+    return verify_run(folder, _rows_of_run(folder, data, options), title_of(data))
 
 
-def _verified_as_named(
-    folder: RunFolder, data: Path, options: Mapping[str, Any]
-) -> Verified | None:
-    """Verify a run in the encoding of its own file, though its bytes are more like another.
-
-    Return None if the data do not agree, if none was named, or if one is named now.
-    """
-    named = encoding_before({OF_RUN: read_run_of_model(folder)})
-    if named is None or options[ENCODING] not in (None, AUTO) or is_stream(data):
-        return None
-    with suppress(DataError):
-        rows = _rows_of_run(folder, data, {**options, ENCODING: named})
-        found = verify_run(folder, rows, title_of(data))
-        return None if found.differences else found
-    return None
+def _encoding_of_run(folder: RunFolder) -> NamedEncoding | None:
+    manifest = folder.read(folder.model_manifest)
+    return encoding_before({**manifest, OF_RUN: read_run_of_model(folder)})
 
 
-def _rows_of_run(folder: RunFolder, data: Path, options: Mapping[str, Any]) -> Any:
+def _rows_of_run(
+    folder: RunFolder,
+    data: Path,
+    options: Mapping[str, Any],
+    tell: Callable[[str], None] | None = None,
+) -> Any:
     """Return the rows of the file that the run read and took.
 
     What the user said of the run's own file holds here, too, unless it is said anew.
@@ -130,7 +128,7 @@ def _rows_of_run(folder: RunFolder, data: Path, options: Mapping[str, Any]) -> A
     anew = {name: value for name, value in options.items() if value not in (None, AUTO)}
     # A copy of the run's file may be in UTF-8, so its encoding holds for other text alone.
     said = file_options_given(before | {ENCODING: None} | anew)
-    said = replace(said, encoding_before=encoding_before({OF_RUN: content}))
+    said = replace(said, encoding_before=_encoding_of_run(folder), tell=tell or said.tell)
     frame = read_rows(manifest, data, share, said)
     if portion is None or portion.rows != len(frame) or target not in frame.columns:
         return frame

@@ -62,7 +62,10 @@ READING_OF_THE_REST = 0.25
 
 @dataclass(frozen=True)
 class Loaded:
-    """The input of a run: features, target, sensitive columns, and a name for messages."""
+    """The input of a run: features, target, sensitive columns, and a name for messages.
+
+    `encoding` is that of a text file by its bytes.
+    """
 
     X: Any
     y: Any
@@ -71,6 +74,7 @@ class Loaded:
     source: str
     share: Share | None = None
     portion: Portion | None = None
+    encoding: str | None = None
     columns: RoleColumns = NO_COLUMNS
 
     def with_portion(self, portion: Portion | None) -> Loaded:
@@ -84,7 +88,7 @@ class Loaded:
         return replace(self, X=X, y=y, sensitive=sensitive, portion=portion, columns=columns)
 
 
-Read = Callable[[Path], tuple[Any, Share | None]]
+Read = Callable[[Path, FileOptions], tuple[Any, Share | None]]
 
 
 def load(
@@ -99,12 +103,13 @@ def load(
 
     `roles` names the columns with weights, groups or times; `options` are those of DATA.
     """
-    share = None
+    share, noted = None, list[str]()
+    options = replace(options, note=noted.append)
     if data is None:
         frame, shipped_target = shipped_table()
         name, source, target = SHIPPED, SHIPPED, target or shipped_target
     else:
-        frame, share = read(data)
+        frame, share = read(data, options)
         name, source = table_name(data), source_of(data)
     if target is None:
         columns = ", ".join(map(str, list(frame.columns)[-5:]))
@@ -114,11 +119,12 @@ def load(
     features, y = split_target(frame, target, place)
     features, with_roles = take_columns(features, roles, target, place)
     X, apart = set_aside(features, sensitive)
-    return Loaded(X, y, apart, name, source, share, columns=with_roles)
+    encoding = noted[-1] if noted else None
+    return Loaded(X, y, apart, name, source, share, encoding=encoding, columns=with_roles)
 
 
 def read_within(
-    data: Path, budget: float | None, begun: float, options: FileOptions
+    data: Path, options: FileOptions, *, budget: float | None, begun: float
 ) -> tuple[Any, Share | None]:
     """Read DATA for the first time, or rows from all over it if the budget is short."""
     if budget is None:

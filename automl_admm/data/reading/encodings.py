@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from automl_admm.core.errors import DataError
@@ -37,7 +38,7 @@ LONGEST_WORD = 24
 LOOKED_AT = 1 << 16
 LEAST_UTF16 = 4
 UTF_8_NAMES = ("utf-8", "utf-8-sig")  # as the registry of codecs has them
-OR_UTF8 = ", though it may be UTF-8 with other text: --encoding says which"
+OR_ELSE = ", though it may be {} with other text: --encoding says which"
 KINDS_HINT = "Save the table as CSV or Parquet."
 HINT = "Name its encoding, such as --encoding cp1250, or save it as UTF-8."
 MOSTLY_HINT = "Correct that line and save the table as UTF-8, or name the encoding of all of it."
@@ -47,12 +48,12 @@ MOSTLY_HINT = "Correct that line and save the table as UTF-8, or name the encodi
 class Encoding:
     """The encoding of a file; `example` is a word of it with a sign outside ASCII.
 
-    It `may_be_utf8` as well if the text can be read both ways.
+    It `is_either` if the text may be in UTF-8, and may be in the encoding of training.
     """
 
     name: str
     example: str = ""
-    may_be_utf8: bool = False
+    is_either: bool = False
 
     @property
     def is_plain(self) -> bool:
@@ -70,19 +71,54 @@ def find_encoding(
     is_late: Clock,
     *,
     is_whole: bool = True,
-    before: str | None = None,
+    before: NamedEncoding | None = None,
 ) -> Encoding:
     """Return the encoding of a text file, by all of it that there is time for.
 
     A file that is not whole may end within a sign. `before` is the encoding named for the training
-    file.
+    file. If that was UTF-8 by its bytes, a later file like it is read as the model learned to.
     """
+    read = partial(_by_bytes, source, title, is_late, is_whole=is_whole, named=before)
+    if before is None or before.told == before.name:
+        return read()
+    is_named = before.fits(source, is_late, is_whole=is_whole)
+    try:
+        found = read()
+    except DataError:
+        if before.told != UTF_8 or not is_named:
+            raise
+        return Encoding(before.name)
+    if not is_named or not (found.is_plain or found.is_either):
+        return found
+    if before.told == UTF_8:
+        return Encoding(before.name)
+    is_unknown = before.told is None and before.has_more and not _is_ascii(source)
+    return replace(found, is_either=True) if is_unknown else found
+
+
+def told_by_bytes(source: Path, named: str, is_late: Clock, *, is_whole: bool) -> Encoding:
+    """Return the encoding of a training file by its bytes, though another may be named for it.
+
+    UTF-8 stands for text that is broken in that, too.
+    """
+    before = NamedEncoding(named, named)
+    try:
+        found = find_encoding(source, str(source), is_late, is_whole=is_whole, before=before)
+    except DataError:
+        return Encoding(UTF_8)
+    is_alike = found.is_plain and before.has_ascii and _is_ascii(source)
+    return Encoding(named) if is_alike else found
+
+
+def _by_bytes(
+    source: Path, title: str, is_late: Clock, *, is_whole: bool, named: NamedEncoding | None
+) -> Encoding:
+    """Return the encoding that the bytes tell, beside the one `named` for the training file."""
     with source.open("rb") as file:
         start = file.read(BLOCK)
     marked = next((name for mark, name in MARKS if start.startswith(mark)), None)
     if told := marked or _utf16_without_mark(start):
         return Encoding(told)
-    named = None if before is None else NamedEncoding(before)
     if ZERO in start[:LOOKED_AT]:
         if named is None or not named.explains_zeros(source, is_late, is_whole=is_whole):
             raise _no_text(title)
@@ -110,7 +146,7 @@ def _as_utf8_or_named(
     if named is None:
         return Encoding(UTF_8)
     may_be_named = named.may_be_that_of(source, is_late, is_whole=is_whole)
-    return Encoding(named.name, may_be_utf8=True) if may_be_named else Encoding(UTF_8)
+    return Encoding(named.name, is_either=True) if may_be_named else Encoding(UTF_8)
 
 
 def is_utf8_name(name: str) -> bool:
@@ -122,10 +158,12 @@ def is_utf8_name(name: str) -> bool:
 def say_beside(found: Encoding, before: str, source: Path) -> tuple[str, ...]:
     """Return words on an encoding beside that of training; ASCII is the same in most of them."""
     if codecs.lookup(found.name).name == codecs.lookup(before).name:
-        return (f"{found} as in training{OR_UTF8 if found.may_be_utf8 else ''}",)
-    if found.is_plain and _is_ascii(source):
+        said, other = f"{found} as in training", "UTF-8"
+    elif found.is_plain and _is_ascii(source):
         return ()
-    return (f"{found} (in training {before})",)
+    else:
+        said, other = f"{found} (in training {before})", before
+    return (f"{said}{OR_ELSE.format(other) if found.is_either else ''}",)
 
 
 def _is_ascii(source: Path) -> bool:

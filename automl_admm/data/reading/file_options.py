@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from automl_admm.core.errors import ConfigurationError
+from automl_admm.data.reading.named_encoding import NamedEncoding
 
 SEPARATORS: Mapping[str, str] = MappingProxyType(
     {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "blanks": " "}
@@ -19,13 +20,18 @@ def tell_nobody(line: str) -> None:
     """Drop the line."""
 
 
+def note_nothing(encoding: str) -> None:
+    """Drop the name of an encoding."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileOptions:
     """The separator, the decimal sign and the encoding that a user named; None to find it.
 
     They are of text files alone: other formats say them themselves. `tell` gets a line on what was
-    found. With `had_commas` the training file had decimal commas: then the likes of 1.234 do not
-    tell. Each name in `sole` must be that of one column; `known` are the columns of training.
+    found, and `note` the encoding of a text by its bytes, whichever was named. With `had_commas`
+    the training file had decimal commas: then the likes of 1.234 do not tell. Each name in `sole`
+    must be that of one column; `known` are the columns of training.
     Infinite numbers stay in the columns `exact`, to be told as such; in others they are missing.
     `encoding_before` is the one named for the training file; where it `must_be_sure`, text of
     either this one or UTF-8 is refused.
@@ -35,11 +41,12 @@ class FileOptions:
     decimal: str | None = None
     encoding: str | None = None
     tell: Callable[[str], None] = tell_nobody
+    note: Callable[[str], None] = note_nothing
     had_commas: bool = False
     sole: Collection[str] = ()
     known: Collection[str] | None = None
     exact: Collection[str] = ()
-    encoding_before: str | None = None
+    encoding_before: NamedEncoding | None = None
     must_be_sure: bool = False
 
     @property

@@ -39,9 +39,14 @@ RARE = 4
 
 @dataclass(frozen=True, slots=True)
 class NamedEncoding:
-    """The encoding named for a training file."""
+    """The encoding named for a training file.
+
+    The bytes of that file `told` the same one, or "utf-8" where a wrong one was named, such as
+    latin-1 for text in UTF-8. None if nobody noted it.
+    """
 
     name: str
+    told: str | None = None
 
     @property
     def is_in_ascii(self) -> bool:
@@ -72,6 +77,10 @@ class NamedEncoding:
         """Return True if text of this encoding has zeros, and all of a file is such text."""
         return self._is_wide and is_text_in(self.name, source, is_late, is_whole=is_whole)
 
+    def fits(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
+        """Return True if all of a file is text in this encoding."""
+        return is_text_in(self.name, source, is_late, is_whole=is_whole)
+
     def may_have_written(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
         """Return True if a text without zeros, and no UTF-8, may be of this encoding.
 
@@ -95,11 +104,13 @@ class NamedEncoding:
                 return False
         is_known = all(map(self.has, signs))
         is_usual = len(signs) >= MANY and (is_in_words or is_known)
-        return bool(signs) and not is_usual and self._fits(source, is_late, is_whole=is_whole)
+        return (
+            bool(signs) and not is_usual and self._fits_letters(source, is_late, is_whole=is_whole)
+        )
 
     def explains(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
         """Return True if a text, much of it like UTF-8, is of this encoding after all."""
-        if not self.has_ascii or not self._fits(source, is_late, is_whole=is_whole):
+        if not self.has_ascii or not self._fits_letters(source, is_late, is_whole=is_whole):
             return False
         signs = set[str]().union(*map(_signs_of_utf8, _foreign(source, is_late)))
         return self.is_eastern or not any(map(self.has, signs))
@@ -118,7 +129,7 @@ class NamedEncoding:
             return any(sign >= THREE_BYTES for sign in signs)
         return any(sign >= FOUR_BYTES or self.has(sign) for sign in signs)
 
-    def _fits(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
+    def _fits_letters(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
         """Return True if all of a file is text in this encoding.
 
         Any bytes are text in one of single bytes: there all likenesses of UTF-8 must be letters.

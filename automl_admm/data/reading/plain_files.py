@@ -20,7 +20,15 @@ import psutil
 
 from automl_admm.core.errors import NO_ROOM, DataError, DiskFullError
 from automl_admm.data.reading.dialects import likely_separator
-from automl_admm.data.reading.encodings import HINT, Encoding, find_encoding, say_beside
+from automl_admm.data.reading.encodings import (
+    HINT,
+    UTF_8,
+    Encoding,
+    find_encoding,
+    is_utf8_name,
+    say_beside,
+    told_by_bytes,
+)
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.formats import CSV, binary_form, check_file, format_of
 from automl_admm.data.reading.line_ends import (
@@ -38,6 +46,7 @@ LOOKED_AT = 4096
 # A copy may take this part of the free room, on the disk and later in memory.
 PART_OF_DISK, PART_OF_MEMORY = 0.8, 0.5
 GIGABYTE = 1e9
+LIKE_UTF_8 = ", though its bytes look like UTF-8: leave out --encoding if its letters are garbled"
 
 
 def never_late() -> bool:
@@ -257,20 +266,32 @@ def _encoding_of(
     plain: PlainFile, options: FileOptions, is_late: Clock
 ) -> tuple[Encoding, tuple[str, ...]]:
     """Return the encoding of a text, and what a user should know of it."""
-    before = options.encoding_before
     if options.encoding is not None:
-        found, before = Encoding(options.encoding), None
-    else:
-        title, is_whole = str(plain.path), plain.is_whole
-        found = find_encoding(plain.path, title, is_late, is_whole=is_whole, before=before)
+        return _as_named(plain, options.encoding, options, is_late)
+    before, title, is_whole = options.encoding_before, str(plain.path), plain.is_whole
+    found = find_encoding(plain.path, title, is_late, is_whole=is_whole, before=before)
+    options.note(found.name)
     if before is None:
         return found, () if found.is_plain else (str(found),)
-    if found.may_be_utf8 and options.must_be_sure:
+    if found.is_either and options.must_be_sure:
+        name = before.name
         raise DataError(
-            f"{plain.path} can be read in {before}, as in training, and as UTF-8, with other text.",
-            hint=f"Name it: --encoding {before} or --encoding utf-8. Or save the table as Parquet.",
+            f"{plain.path} can be read in {name}, as in training, and as UTF-8, with other text.",
+            hint=f"Name it: --encoding {name} or --encoding utf-8. Or save the table as Parquet.",
         )
-    return found, say_beside(found, before, plain.path)
+    return found, say_beside(found, before.name, plain.path)
+
+
+def _as_named(
+    plain: PlainFile, named: str, options: FileOptions, is_late: Clock
+) -> tuple[Encoding, tuple[str, ...]]:
+    """Return the encoding that the user named, and say so if the bytes tell another one."""
+    if is_utf8_name(named):
+        options.note(UTF_8)
+        return Encoding(named), () if Encoding(named).is_plain else (named,)
+    told = told_by_bytes(plain.path, named, is_late, is_whole=plain.is_whole)
+    options.note(UTF_8 if told.is_plain else named)
+    return Encoding(named), (f"{named}{LIKE_UTF_8 if told.is_plain else ''}",)
 
 
 def _with_newlines(

@@ -19,6 +19,7 @@ from automl_admm.runs.metric_code import UNKNOWN
 ELSEWHERE = frozenset(
     {"scoring", "cv", "time_budget", "constraints", "n_jobs", "random_state", "default_workers"}
     | {"title", "source", "looks", "share", "portion", "searched_rows", "only_python"}
+    | {"found_encoding"}
 )
 # They stand in a comparison in a form of their own, or say nothing to a reader.
 APART = frozenset({"grammar_text", "limits", "metric_best", "split", "target", "task"})

@@ -22,9 +22,9 @@ from automl_admm.data.reading.timed_reading import read_again
 from automl_admm.data.table_schema import had_decimal_commas, read_schema
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.plugins.loading import OUR_PLUGINS, Plugins, load_plugins
+from automl_admm.runs.finish.encoding_of_training import encoding_before
 from automl_admm.runs.finish.model_versions import tell_missing
 from automl_admm.runs.finish.moved_types import MOVED, name_anew
-from automl_admm.runs.finish.trained_rows import encoding_before
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder
 

@@ -18,8 +18,8 @@ from automl_admm.data.ingest.records import Ingest, read_ingest
 from automl_admm.data.plain_types import inferred_columns, plain_missing
 from automl_admm.data.python_rows import plain_rows
 from automl_admm.data.reading.chunks import read_chunks
-from automl_admm.data.reading.encodings import is_utf8_name
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
+from automl_admm.data.reading.named_encoding import NamedEncoding
 from automl_admm.data.reading.tables import (
     place_in,
     read_table,
@@ -27,17 +27,8 @@ from automl_admm.data.reading.tables import (
 )
 from automl_admm.data.table_schema import Schema, had_decimal_commas, read_schema
 from automl_admm.data.unique_names import with_unique_names
-from automl_admm.store.file_schemas import OF_RUN
+from automl_admm.runs.finish.encoding_of_training import encoding_before
 from automl_admm.store.json_content import RESTORE
-
-
-def encoding_before(manifest: Mapping[str, Any]) -> str | None:
-    """Return the encoding that the user named for the training file of a model.
-
-    Text in UTF-8 is known as such, and the first versions wrote none.
-    """
-    name = manifest.get(OF_RUN, {}).get("request", {}).get("encoding")
-    return None if name is None or is_utf8_name(name) else str(name)
 
 
 @dataclass(frozen=True)
@@ -60,7 +51,7 @@ class TrainedRows:
     ingest: Ingest | None = None
     had_commas: bool = False
     known: frozenset[str] | None = None
-    encoding: str | None = None
+    encoding: NamedEncoding | None = None
 
     @classmethod
     def of_model(cls, manifest: Mapping[str, Any]) -> TrainedRows:

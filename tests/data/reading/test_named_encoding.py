@@ -7,17 +7,23 @@ from pathlib import Path
 import pytest
 
 from automl_admm.core.errors import DataError
-from automl_admm.data.reading.encodings import LATIN, OR_UTF8, Encoding, find_encoding
+from automl_admm.data.reading.encodings import LATIN, OR_ELSE, Encoding, find_encoding
 from automl_admm.data.reading.file_options import FileOptions
-from automl_admm.data.reading.plain_files import never_late
+from automl_admm.data.reading.named_encoding import NamedEncoding
+from automl_admm.data.reading.plain_files import LIKE_UTF_8, never_late
 from automl_admm.data.reading.tables import read_table
 
 WOMEN = "女\n" * 30
 
 
+def known(name: str | None) -> NamedEncoding | None:
+    """Return an encoding that was named for a file in it."""
+    return None if name is None else NamedEncoding(name, name)
+
+
 def found(path: Path, text: str, encoding: str, before: str, broken: bytes = b"") -> Encoding:
     path.write_bytes(b"x\n" + text.encode(encoding) + broken)
-    return find_encoding(path, "t", never_late, before=before)
+    return find_encoding(path, "t", never_late, before=known(before))
 
 
 @pytest.mark.parametrize(
@@ -47,7 +53,7 @@ def test_the_encoding_of_training_is_known_however_late_it_is(tmp_path: Path) ->
     """Without time no sign was counted, and Ă© for a likeness of UTF-8 made it Latin-1."""
     path = tmp_path / "t.csv"
     path.write_bytes("čeština\nřeč\nĂ©\n".encode("cp1250"))
-    assert find_encoding(path, "t", lambda: True, before="cp1250") == Encoding("cp1250")
+    assert find_encoding(path, "t", lambda: True, before=known("cp1250")) == Encoding("cp1250")
 
 
 @pytest.mark.parametrize("named", ["utf-16-be", "utf-16-le", "utf-32-be"])
@@ -57,11 +63,11 @@ def test_zeros_without_a_mark_are_of_the_wide_encoding_of_training(
     """Of Chinese text in UTF-16 few bytes are zeros, and it was called no text."""
     path = tmp_path / "t.csv"
     path.write_bytes("城市名称\n北京\n".encode(named))
-    assert find_encoding(path, "t", never_late, before=named) == Encoding(named)
+    assert find_encoding(path, "t", never_late, before=known(named)) == Encoding(named)
     path.write_bytes(b"\0" + path.read_bytes())
     for before in (named, "gbk", None):
         with pytest.raises(DataError, match="no text"):
-            find_encoding(path, "t", never_late, before=before)
+            find_encoding(path, "t", never_late, before=known(before))
 
 
 @pytest.mark.parametrize(
@@ -77,10 +83,10 @@ def test_text_that_may_be_either_is_as_in_training_and_told(
 ) -> None:
     path, told = tmp_path / "t.csv", list[str]()
     written = "utf-8" if any(sign in text for sign in "°£ש") else before
-    assert found(path, text, written, before) == Encoding(before, may_be_utf8=True)
-    read_table(path, options=FileOptions(encoding_before=before, tell=told.append))
-    assert told == [f"t.csv: {before} as in training{OR_UTF8}"]
-    sure = FileOptions(encoding_before=before, must_be_sure=True)
+    assert found(path, text, written, before) == Encoding(before, is_either=True)
+    read_table(path, options=FileOptions(encoding_before=known(before), tell=told.append))
+    assert told == [f"t.csv: {before} as in training{OR_ELSE.format('UTF-8')}"]
+    sure = FileOptions(encoding_before=known(before), must_be_sure=True)
     with pytest.raises(DataError, match=f"can be read in {before}.*and as UTF-8") as refused:
         read_table(path, options=sure)
     assert f"--encoding {before} or --encoding utf-8" in str(refused.value.hint)
@@ -104,7 +110,7 @@ def test_ebcdic_is_no_encoding_in_ascii(tmp_path: Path) -> None:
     assert found(path, "Muller,7\n", "ascii", "cp500") == Encoding("utf-8")
     for text in ("x,é\nMüller,7\n", "x,é\x85Müller,7\x85"):
         path.write_bytes(text.encode("cp500"))
-        assert find_encoding(path, "t", never_late, before="cp500") == Encoding("cp500")
+        assert find_encoding(path, "t", never_late, before=known("cp500")) == Encoding("cp500")
 
 
 @pytest.mark.parametrize("text", ["20°C\n£\n", "Straße\n", "Łódź\n", "Ärger\n"])
@@ -129,5 +135,48 @@ def test_the_line_says_what_differs(
 ) -> None:
     path, said = tmp_path / "t.csv", list[str]()
     path.write_bytes(f"x,y\n1,{text}".encode(encoding))
-    read_table(path, options=FileOptions(encoding_before=before, tell=said.append))
+    read_table(path, options=FileOptions(encoding_before=known(before), tell=said.append))
     assert said == [f"t.csv: {line}" for line in told]
+
+
+CITIES = "München\nKöln\n"
+
+
+@pytest.mark.parametrize(
+    ("told", "name", "is_either"),
+    [("latin-1", "utf-8", False), ("utf-8", "latin-1", False), (None, "utf-8", True)],
+)
+def test_what_the_bytes_of_training_told_decides_on_a_later_file_like_it(
+    told: str | None, name: str, is_either: bool, tmp_path: Path
+) -> None:
+    path, before = tmp_path / "t.csv", NamedEncoding("latin-1", told)
+    path.write_bytes(CITIES.encode())
+    assert find_encoding(path, "t", never_late, before=before) == Encoding(name, "", is_either)
+    path.write_bytes(CITIES.encode("latin-1"))
+    assert find_encoding(path, "t", never_late, before=before).name == "latin-1"
+    path.write_bytes(CITIES.encode("utf-16"))
+    assert find_encoding(path, "t", never_late, before=before).name == "UTF-16"
+
+
+@pytest.mark.parametrize(
+    ("content", "named", "noted"),
+    [
+        (CITIES.encode(), "latin-1", "utf-8"),
+        (CITIES.encode() + b"caf\xe9\n", "latin-1", "utf-8"),
+        (CITIES.encode("utf-8-sig"), "cp1252", "utf-8"),
+        (CITIES.encode("latin-1"), "latin-1", "latin-1"),
+        (b"Ulm\n", "latin-1", "latin-1"),
+        (WOMEN.encode("gbk"), "gbk", "gbk"),
+        (CITIES.encode(), "utf8", "utf-8"),
+        (CITIES.encode("latin-1"), None, "Latin-1"),
+    ],
+    ids=["wrong", "broken", "marked", "right", "ascii", "either", "utf8", "found"],
+)
+def test_the_encoding_by_the_bytes_is_noted(
+    content: bytes, named: str | None, noted: str, tmp_path: Path
+) -> None:
+    path, notes, said = tmp_path / "t.csv", list[str](), list[str]()
+    path.write_bytes(b"\xef\xbb\xbf"[: 3 * content.startswith(b"\xef")] + b"x\n" + content)
+    read_table(path, options=FileOptions(encoding=named, note=notes.append, tell=said.append))
+    assert notes == [noted]
+    assert any(LIKE_UTF_8 in line for line in said) == (noted == "utf-8" and named != "utf8")
