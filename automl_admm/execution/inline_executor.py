@@ -37,7 +37,7 @@ class InlineExecutor:
         self._folders = TaskFolders(setting.scratch)
         self._waiting: list[Task] = []
         self._broken_off: list[Task] = []
-        self._killed: list[Finished] = []
+        self._ended: list[Finished] = []  # not handed out yet
         prepare = getattr(work, "prepare", None)
         if prepare is not None:
             prepare()
@@ -49,13 +49,14 @@ class InlineExecutor:
     def wait(self, timeout: float | None = None) -> Sequence[Finished]:
         """Run the submitted tasks, however long it takes."""
         del timeout
-        finished, self._killed = self._killed, []
+        finished, self._ended = self._ended, []
         while self._waiting:
             task = self._waiting.pop(0)
             try:
                 finished.append(self._run(task))
             except BaseException:  # an interrupt: the run kills what it began
                 self._broken_off.append(task)
+                self._ended = finished + self._ended
                 raise
         return finished
 
@@ -64,7 +65,7 @@ class InlineExecutor:
         for tasks in (self._waiting, self._broken_off):
             dropped = [task for task in tasks if task.number == number]
             tasks[:] = [task for task in tasks if task.number != number]
-            self._killed += [_cancelled(task) for task in dropped]
+            self._ended += [_cancelled(task) for task in dropped]
 
     def close(self) -> None:
         """Drop waiting tasks, and remove the scratch folder if it is ours."""

@@ -200,6 +200,25 @@ def test_what_an_interrupt_breaks_off_here_ends_as_cancelled():
     executor.close()
 
 
+def test_an_interrupt_loses_no_end_before_it():
+    class Work:
+        def echo(self, folder):
+            return 1
+
+        def stop(self, folder):
+            raise KeyboardInterrupt
+
+    executor = build("inline", Work())
+    for number, method in enumerate(("echo", "echo", "stop", "echo")):
+        executor.submit(Task(number, method, {}))
+    executor.kill(0)
+    with pytest.raises(KeyboardInterrupt):
+        executor.wait(0.0)
+    executor.kill(2)
+    assert [one.number for one in executor.wait(0.0)] == [0, 1, 2, 3]
+    executor.close()
+
+
 def test_closing_twice_is_no_mistake():
     for name in NAMES:
         executor = build(name, faulty.Faulty())
