@@ -44,20 +44,22 @@ PLAIN = TrainingFile({"encoding": "utf-8-sig"})
 def training_file(config: RunConfig) -> TrainingFile:
     """Return what is known of the training file; one that is gone counts as plain.
 
-    It still has the encoding that the user named.
+    It still has the encoding that the user named, or that its reader found in all of it.
     """
-    source = Path(config.source or "")
-    named = _named_encoding(config.encoding)
-    unseen = PLAIN if named is None else TrainingFile(named)
+    source, encoding = Path(config.source or ""), config.encoding or config.found_encoding
+    written = _encoding(encoding, is_given=config.encoding is not None)
+    unseen = TrainingFile(written)
     try:
         if config.source is None or not source.is_file():
             return unseen
-        return _manner(source, file_options(config.separator, config.decimal, config.encoding))
+        options = file_options(config.separator, config.decimal, encoding)
+        return _manner(source, options, None if encoding is None else written)
     except (AutomlAdmmError, OSError, UnicodeError):
         return unseen
 
 
-def _manner(source: Path, options: FileOptions) -> TrainingFile:
+def _manner(source: Path, options: FileOptions, encoded: Mapping[str, Any] | None) -> TrainingFile:
+    """Return the manner of a file; `encoded` is its encoding if that is known."""
     with tempfile.TemporaryDirectory(prefix="automl-admm-tmp-") as folder:
         part = Path(folder) / "part.csv"
         content = _beginning(source)
@@ -67,12 +69,14 @@ def _manner(source: Path, options: FileOptions) -> TrainingFile:
         if len(content) == LOOKED_AT:
             part.write_bytes(_whole_lines(content, _found_encoding(part, options, is_whole=False)))
         with plain_file(part, options) as plain:
-            encoded = _encoding(part, options)
+            if encoded is None:
+                found = _found_encoding(part, options, is_whole=True)
+                encoded = _encoding(found.name, is_given=False)
             if (form := format_of(plain.path)) != CSV:
                 return TrainingFile(encoded, form)
             dialect = find_dialect(plain.path, options)
             _, dialect = read_csv_rows(plain.path, dialect)
-        written = encoded | _signs(dialect) | _names_alike(dialect)
+        written = {**encoded} | _signs(dialect) | _names_alike(dialect)
         return TrainingFile(written, is_tidied=plain.is_tidied)
 
 
@@ -91,19 +95,11 @@ def _names_alike(dialect: Dialect) -> dict[str, Any]:
     return {"alike": {name: list(made) for name, made in dialect.unique.copies.items()}}
 
 
-def _encoding(part: Path, options: FileOptions) -> dict[str, Any]:
-    """Return the encoding of a text, with a note if its bytes may say another one."""
-    if (named := _named_encoding(options.encoding)) is not None:
-        return named
-    found = _found_encoding(part, options, is_whole=True)
-    return dict(PLAIN.csv) if found.is_plain else {"encoding": found.name}
-
-
-def _named_encoding(name: str | None) -> dict[str, Any] | None:
-    """Return the encoding that the user named, with the note; None if it needs none."""
+def _encoding(name: str | None, *, is_given: bool) -> dict[str, Any]:
+    """Return the encoding of a text, with a note if the bytes of a later one may say another."""
     if name is None or Encoding(name).is_plain:
-        return None
-    return {"encoding": name, "is_given": True}
+        return dict(PLAIN.csv)
+    return {"encoding": name} | ({"is_given": True} if is_given else {})
 
 
 def _found_encoding(part: Path, options: FileOptions, *, is_whole: bool) -> Encoding:
@@ -127,5 +123,7 @@ def _whole_lines(content: bytes, encoding: Encoding) -> bytes:
     """Return the whole lines of the beginning of a text; of a line without an end, all of it."""
     # It may end within a sign.
     text = codecs.getincrementaldecoder(encoding.name)().decode(content)
-    lines = text[: text.rfind("\n") + 1]
+    # Of a return at its end nobody knows if a newline follows.
+    end = max("\n", "\r", key=text.removesuffix("\r").count)
+    lines = text[: text.rfind(end) + 1]
     return (lines or text).encode(encoding.name)

@@ -344,6 +344,32 @@ def test_the_encoding_of_a_large_training_file_is_known(
         assert read(path, SIGNS, manner)["t"].tolist() == expected
 
 
+def test_an_encoding_found_behind_the_beginning_is_that_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The beginning alone looked like UTF-8, and the script could not read its training file."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(("a;t\n" + "1,5;x\n" * 99 + "1,5;Süd\n").encode("latin-1"))
+    monkeypatch.setattr(csv_manner, "LOOKED_AT", 120)
+    config = RunConfig(source=str(path), found_encoding="Latin-1")
+    manner = dict(training_file(config).csv)
+    assert manner["encoding"] == "Latin-1"
+    assert "is_given" not in manner
+    assert read(path, SIGNS, manner)["t"].tolist() == read_as_predict(path)["t"].tolist()
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n"], ids=["r", "rn", "n"])
+def test_the_beginning_of_a_large_file_ends_with_a_row(
+    end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(f"a;t{end}{f'1,5;x{end}' * 99}".encode())
+    for looked_at in range(60, 70):
+        monkeypatch.setattr(csv_manner, "LOOKED_AT", looked_at)
+        manner = dict(training_file(RunConfig(source=str(path))).csv)
+        assert (manner["sep"], manner["decimal"]) == (";", ",")
+
+
 def test_an_encoding_that_was_named_is_that_of_a_training_file_that_is_gone(
     tmp_path: Path,
 ) -> None:
