@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +169,19 @@ def test_text_that_is_neither_is_refused(
     code, said = told(capsys, "predict", folder / "run", tmp_path / "new.csv")
     assert code == 3
     assert line in said
+
+
+def test_the_script_of_a_run_named_wrongly_reads_new_rows_as_predict_does(
+    misnamed: Path, tmp_path: Path, capsys: Any
+) -> None:
+    run, new = misnamed / "run", misnamed / "new.csv"
+    code, said = told(capsys, "predict", run, new, "-o", tmp_path / "predicted.csv")
+    assert code == 0, said
+    script = (run / "pipeline.py", misnamed / "own.csv", new, tmp_path / "by_script.csv")
+    subprocess.run([sys.executable, *script], check=True, capture_output=True)
+    for name in ("predicted", "by_script"):
+        found = pd.read_csv(tmp_path / f"{name}.csv")["prediction"]
+        assert found[:240].tolist() == ROWS["y"].tolist()
 
 
 def test_where_nothing_tells_verify_knows_both_and_asks_about_fresh_rows(

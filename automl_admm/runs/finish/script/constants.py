@@ -14,6 +14,7 @@ from automl_admm.data.ingest.records import Ingest, Reading
 from automl_admm.data.sample_table import SHIPPED
 from automl_admm.data.table_schema import MISSING_TEXTS, Column
 from automl_admm.pipelines.as_code import expression
+from automl_admm.runs.finish.script.csv_manner import is_misnamed
 from automl_admm.runs.prepare.preparation import Preparation
 
 
@@ -36,7 +37,7 @@ def constants_of(prepared: Preparation, csv: Mapping[str, Any]) -> str:
         "# How the training file is written, in the words of pandas.read_csv.",
         *(["# `alike`: the names of columns of one name, or of none."] * ("alike" in csv)),
         *(
-            ["# `is_given`: the encoding was named; that of new rows is found."]
+            [f"# `is_given`: the encoding was named; {_of_new_rows(prepared)}."]
             * ("is_given" in csv)
         ),
         f"CSV = {expression(dict(csv))}",
@@ -62,6 +63,12 @@ def _train(prepared: Preparation) -> str | None:
         return str(Path(source).relative_to(Path.cwd()))
     except (ValueError, OSError):
         return source
+
+
+def _of_new_rows(prepared: Preparation) -> str:
+    if is_misnamed(prepared.config):
+        return "its bytes look like UTF-8, and new rows are read as it was"
+    return "that of new rows is found"
 
 
 def _answers(prepared: Preparation) -> dict[str, Any]:
