@@ -1,8 +1,8 @@
 """The encoding of a text file, found by its bytes.
 
-Text that is valid UTF-8 is UTF-8: text in another encoding hardly ever is by chance, unless it is
-short (see `named_encoding`). Text that is nowhere UTF-8 has the encoding named for the training
-file. Without one it is taken for Latin-1 or, with its signs from 0x80 to 0x9F, for Windows-1252.
+Valid UTF-8 is UTF-8: text in another encoding hardly ever is by chance, unless it is short (see
+`named_encoding`). Other text has the encoding named for the training file, if it can be of that.
+Without one it is taken for Latin-1 or, with its signs from 0x80 to 0x9F, for Windows-1252.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def find_encoding(
 ) -> Encoding:
     """Return the encoding of a text file, by all of it that there is time for.
 
-    A file that is not whole may end within a sign. `before` is the encoding named for the training
-    file. If that was UTF-8 by its bytes, a later file like it is read as the model learned to.
+    A part of a file may end within a sign. `before` is the encoding named for the training file. If
+    its bytes were UTF-8, a later file like it is read as the model learned to.
     """
     read = partial(_by_bytes, source, title, is_late, is_whole=is_whole, named=before)
     if before is None or before.told == before.name:
@@ -99,7 +99,7 @@ def find_encoding(
 def told_by_bytes(source: Path, named: str, is_late: Clock, *, is_whole: bool) -> Encoding:
     """Return the encoding of a training file by its bytes, though another may be named for it.
 
-    UTF-8 stands for text that is broken in that, too.
+    UTF-8 stands for broken UTF-8, too.
     """
     before = NamedEncoding(named, named)
     try:
@@ -113,7 +113,7 @@ def told_by_bytes(source: Path, named: str, is_late: Clock, *, is_whole: bool) -
 def _by_bytes(
     source: Path, title: str, is_late: Clock, *, is_whole: bool, named: NamedEncoding | None
 ) -> Encoding:
-    """Return the encoding that the bytes tell, beside the one `named` for the training file."""
+    """Return the encoding by the bytes, beside the one `named` for the training file."""
     with source.open("rb") as file:
         start = file.read(BLOCK)
     marked = next((name for mark, name in MARKS if start.startswith(mark)), None)

@@ -41,8 +41,8 @@ RARE = 4
 class NamedEncoding:
     """The encoding named for a training file.
 
-    The bytes of that file `told` the same one, or "utf-8" where a wrong one was named, such as
-    latin-1 for text in UTF-8. None if nobody noted it.
+    The bytes of the file `told` the same one, or "utf-8" if a wrong one was named, such as latin-1
+    for text in UTF-8. None if nobody noted it.
     """
 
     name: str
@@ -84,7 +84,7 @@ class NamedEncoding:
     def may_have_written(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
         """Return True if a text without zeros, and no UTF-8, may be of this encoding.
 
-        Without the bytes of ASCII it must be that throughout; those of lines are other signs there.
+        Without the bytes of ASCII it must be so throughout; ends of lines are other signs there.
         """
         if self.has_more:
             return True

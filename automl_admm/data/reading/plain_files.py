@@ -285,7 +285,7 @@ def _encoding_of(
 def _as_named(
     plain: PlainFile, named: str, options: FileOptions, is_late: Clock
 ) -> tuple[Encoding, tuple[str, ...]]:
-    """Return the encoding that the user named, and say so if the bytes tell another one."""
+    """Return the encoding named by the user, and words on it if the bytes tell another one."""
     if is_utf8_name(named):
         options.note(UTF_8)
         return Encoding(named), () if Encoding(named).is_plain else (named,)
