@@ -20,8 +20,6 @@ DOUBT = 1e-4
 # A table of two files of the same objects has half as many pairs as a table of rows drawn freely:
 # no two rows of one file are the same object.
 OF_THE_SAME_OBJECTS = 2.0
-# Rows that a table has more often than this are too few to tell anything.
-MOST = 8
 
 
 def are_by_chance(rows: RowHashes, table: RowHashes) -> bool:
@@ -50,9 +48,9 @@ def are_by_chance_at_each_count(
     if rows.count_of(known) <= 1:
         return True
     return _are_drawn(known.counts()) and all(
-        _is_likely_of(times, counts, is_found, more * len(rows))
+        _is_likely_of(int(times), counts, is_found, more * len(rows))
         for counts, is_found in rows.found_of(known)
-        for times in range(1, MOST + 1)
+        for times in np.unique(counts[is_found])
     )
 
 

@@ -69,7 +69,10 @@ def fit_with_doubles(times: int, doubled: int) -> tuple[RowHashes, LearnedRows]:
 
 @pytest.mark.parametrize(
     ("times", "doubled", "own"),
-    [(1, 0, 40), (2, 60, 100), (2, 120, 160), (2, 600, 50), (3, 600, 50), (2, 1200, 50)],
+    [
+        *[(1, 0, 40), (2, 60, 100), (2, 120, 160), (2, 600, 50), (3, 600, 50), (2, 1200, 50)],
+        *[(9, 1200, 50), (20, 1200, 50), (20, 1200, 500)],
+    ],
 )
 def test_rows_of_a_fit_that_has_some_twice_are_not_fresh(
     times: int, doubled: int, own: int

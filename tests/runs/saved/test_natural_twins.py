@@ -68,6 +68,18 @@ def test_rows_are_known_of_a_look_that_has_some_twice(doubled: int, *, is_known:
     assert count_unexplained(drawn(1, 500, MANY), [look], learned) == 0
 
 
+@KNOWN
+@pytest.mark.parametrize("times", [2, 8, 9, 20])
+def test_rows_are_known_of_a_look_that_has_each_several_times(
+    times: int, *, is_known: bool
+) -> None:
+    learned = fit(MANY) if is_known else None
+    rows = drawn(0, 300, MANY)
+    look = joined(*[rows] * times)
+    assert count_unexplained(joined(rows, drawn(1, 200, MANY)), [look], learned) == 300
+    assert count_unexplained(drawn(1, 200, MANY), [look], learned) == 0
+
+
 def test_singles_are_known_beside_rows_that_a_look_has_twice() -> None:
     all_ = drawn(0, 300, MANY)
     look = joined(all_, all_.part(slice(200)))
