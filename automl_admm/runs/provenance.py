@@ -93,9 +93,11 @@ def sum_of_rows(table: Table) -> str:
     return f"{int(found.sum(dtype=np.uint64)):016x}"
 
 
-def count_twins(table: Table) -> int:
-    """Count the rows that equal one before them."""
-    return len(table.y) - len(np.unique(hash_table(table)))
+def count_repeated(table: Table) -> list[dict[str, int]]:
+    """Count the distinct rows that stand twice in a table, three times and so on."""
+    counts = np.unique(hash_table(table), return_counts=True)[1]
+    pairs = zip(*np.unique(counts[counts > 1], return_counts=True), strict=True)
+    return [{"times": int(times), "values": int(values)} for times, values in pairs]
 
 
 def add_sums(first: str, second: str) -> str:

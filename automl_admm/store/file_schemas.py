@@ -44,8 +44,9 @@ RUN_ID = "run_id"
 # The key in `model.json` of the part of `run.json` that belongs to the model.
 OF_RUN = "run"
 AS_SHIPPED = "as_shipped"
-# In the data of a run: its rows that equal one before them.
-TWINS = "twins"
+# In the data of a run: how many values stand so many times among its rows. Earlier versions noted
+# how many rows equal one before them.
+REPEATED, TWINS = "repeated", "twins"
 # In the data of a run with weights or groups.
 LARGEST_TOTAL, TARGET_TYPE = "largest_total", "target_type"
 QUANTITIES = (
@@ -125,6 +126,7 @@ DATA = record(
     {
         "rows_sum": text,
         "held_out_rows_sum": nullable(text),
+        REPEATED: list_of(record({"times": whole(2), "values": whole(1)})),
         TWINS: whole(),
         "classes": TEXTS,
         TARGET_TYPE: one_of(*QUANTITIES),

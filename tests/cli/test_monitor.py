@@ -158,9 +158,19 @@ def test_some_rows_given_twice_are_told_without_a_certificate(run: Run, folder: 
     assert "before them" not in run("evaluate", "RUN", "2.csv").err
 
 
+def test_numbers_of_an_earlier_version_tell_rows_given_twice(run: Run, folder: Path) -> None:
+    model = json.loads((folder / "RUN" / "model.json").read_text())
+    model["run"]["data"]["twins"] = sum(
+        one["values"] for one in model["run"]["data"].pop("repeated")
+    )
+    write_json(folder / "RUN" / "model.json", with_digest(model))
+    pd.concat([people(300, 8), people(300, 8).head(60)]).to_csv(folder / "some.csv", index=False)
+    assert "of the 360 rows" in run("evaluate", "RUN", "some.csv").err
+
+
 def test_a_run_of_an_earlier_version_tells_whole_files_given_twice(run: Run, folder: Path) -> None:
     model = json.loads((folder / "RUN" / "model.json").read_text())
-    del model["run"]["data"]["twins"]
+    del model["run"]["data"]["repeated"]
     write_json(folder / "RUN" / "model.json", with_digest(model))
     pd.concat([people(300, 8), people(300, 8).head(60)]).to_csv(folder / "some.csv", index=False)
     assert "before them" not in run("evaluate", "RUN", "some.csv").err

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
-from automl_admm.certify.bounds.bounds import exact_bounds
-from automl_admm.core.evidence import Rate
 from automl_admm.data.row_hashes import RowHashes
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.equal_by_chance import (
@@ -21,78 +18,85 @@ from automl_admm.runs.saved.equal_by_chance import (
 from automl_admm.runs.saved.learned_rows import LearnedRows
 from automl_admm.runs.saved.row_origin import learned_rows
 from automl_admm.runs.saved.rows_again import count_again
-from automl_admm.store.file_schemas import TWINS
+from automl_admm.store.file_schemas import REPEATED, TWINS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NaturalTwins:
-    """An upper bound, at the risk `DOUBT`, on the share of rows equal to one of so many others."""
+    """The values that stand several times among so many `rows`: `values` of them so many `times`.
 
-    share: float
-    others: int
+    A value counts once however frequent it is, as among what is found.
+    """
+
+    times: NDArray[np.intp]
+    values: NDArray[np.intp]
+    rows: int
 
     @classmethod
     def within(cls, table: RowHashes) -> NaturalTwins:
-        """Bound it by rows equal to another one of their table; they come two at a time."""
+        """Return the values that stand several times in a table."""
         counts = table.counts()
-        twins = int(counts[counts > 1].sum())
-        return cls._seen((twins + 1) // 2, len(table))
+        times, values = np.unique(counts[counts > 1], return_counts=True)
+        return cls(times, values, len(table))
 
     @classmethod
-    def noted(cls, copies: int, rows: int) -> NaturalTwins:
-        """Bound it by the number of rows equal to one before them: each has at most one twin."""
-        return cls._seen(copies, rows)
+    def noted(cls, repeated: Iterable[Mapping[str, int]], rows: int) -> NaturalTwins:
+        """Return those that a run noted of its rows."""
+        pairs = [(one["times"], one["values"]) for one in repeated]
+        times, values = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+        return cls(times, values, rows)
 
-    @classmethod
-    def _seen(cls, pairs: int, rows: int) -> NaturalTwins:
-        half = (rows + 1) // 2
-        bounds = exact_bounds(Rate(min(pairs, half), half), DOUBT)
-        return cls(1.0 if bounds is None else bounds.upper, rows)
+    @property
+    def repeated(self) -> int:
+        """The number of values that stand several times."""
+        return int(self.values.sum())
 
-    def among(self, rows: int) -> float:
-        """Return the chance of a row to equal one of so many others, at most.
+    def explain(self, found: int, rows: RowHashes, others: RowHashes) -> bool:
+        """Return True if chance explains that rows have so many values of the others.
 
-        It grows with their number, and less than in proportion: each may equal one before it.
+        The rows here were parted in halves to tell it. Larger tables have more in proportion, at
+        most.
         """
-        return min(1.0, self.share * max(1.0, rows / max(self.others, 1)))
+        half = max(self.rows, 1) / 2.0
+        few = min(len(rows), len(others)) / half
+        many = max(len(rows.counts()), len(others.counts())) / half
+        expected = self._expected_of(min(1.0, few)) * max(1.0, few) * max(1.0, many)
+        return is_likely(found, self.repeated, expected)
 
-    def explain(self, found: int, rows: int, others: int) -> bool:
-        """Return True if chance explains that so many of the rows equal one of the others."""
-        return bool(stats.binom.sf(found - 1, rows, self.among(others)) > DOUBT)
+    def _expected_of(self, share: float) -> float:
+        """Return how many values, for each of the repeated ones, such a share of a half has.
+
+        A value that stands c times has c / 2 of its rows in a half. If there is none yet, the next
+        one would stand twice.
+        """
+        if not self.repeated:
+            return share
+        return float(np.average(np.minimum(1.0, share * self.times / 2.0), weights=self.values))
 
 
 def count_unexplained(
     rows: RowHashes,
     tables: Sequence[RowHashes],
     learned: LearnedRows | None,
-    of_fit: tuple[int, int] | None = None,
+    noted: NaturalTwins | None = None,
     *,
     is_timed: bool = False,
 ) -> int:
     """Count rows equal to those of earlier tables; 0 if chance explains them.
 
     Each table is asked, and all together: a file may have a few rows of each. How often rows repeat
-    by nature is told by the rows of the fit, or else the numbers `of_fit` of twins among so many
-    rows, and by each table, never by the new ones: they may be given twice. With a time, where a
-    run `is_timed`, rows meet within a moment alone, and only a table knows how many rows there are
-    of it.
+    by nature is told by the rows of the fit, or else by what is `noted` of them, and by each table,
+    never by the new ones: they may be given twice. With a time, where a run `is_timed`, rows meet
+    within a moment alone, and only a table knows how many rows there are of it.
     """
     tables = [one for one in tables if len(one)]
     for kinds in {min(one.kinds, rows.kinds) for one in tables}:
         known = [one.first(kinds) for one in tables if min(one.kinds, rows.kinds) == kinds]
-        twins = _twins_of_fit(learned, of_fit, kinds)
+        twins = noted if learned is None else NaturalTwins.within(learned.all.first(kinds))
         for one in (*known, RowHashes.together(known)):
             if not _is_explained(rows, one, twins, is_timed=is_timed):
                 return count_again(rows, tables)
     return 0
-
-
-def _twins_of_fit(
-    learned: LearnedRows | None, of_fit: tuple[int, int] | None, kinds: int
-) -> NaturalTwins | None:
-    if learned is not None:
-        return NaturalTwins.within(learned.all.first(kinds))
-    return None if of_fit is None else NaturalTwins.noted(*of_fit)
 
 
 def _is_explained(
@@ -100,43 +104,37 @@ def _is_explained(
 ) -> bool:
     """Ask the rows of the fit; ask the table, too, if it repeats more often than they do."""
     if twins is not None:
-        if twins.explain(rows.count_of(table), len(rows), len(table)):
+        if twins.explain(rows.count_of(table), rows, table):
             return True
         counts = table.counts()
+        # By rows, which are no fewer than their values: in doubt the table is asked.
         repeated = int(counts[counts > 1].sum())
-        if not is_timed and twins.explain(repeated, len(table), len(table)):
+        if not is_timed and twins.explain(repeated, table, table):
             return False
     return are_by_chance_at_each_count(rows, table)
 
 
 def count_copies(
-    rows: RowHashes, learned: LearnedRows | None, of_fit: tuple[int, int] | None = None
+    rows: RowHashes, learned: LearnedRows | None, noted: NaturalTwins | None = None
 ) -> int:
     """Count rows equal to one before them in their table; 0 if chance explains them.
 
     The rows of the fit tell how many values repeat by nature, each counted once however frequent
-    it became; or else the numbers `of_fit` of twins among so many rows. Where neither is known,
-    only a table with each row equally often, as if it were given several times, is more than
-    chance.
+    it became, or else what is `noted` of them. Where neither is known, only a table with each row
+    equally often, as if it were given several times, is more than chance.
     """
     counts = rows.counts()
     if _is_given_several_times(counts):
         return _copies(counts)
     if learned is not None:
-        fit = learned.all
-        counts, of_fit = rows.first(fit.kinds).counts(), (_repeated(fit.counts()), len(fit))
-    elif of_fit is not None:
+        counts, noted = rows.first(learned.all.kinds).counts(), NaturalTwins.within(learned.all)
+    elif noted is not None:
         counts = rows.first(1).counts()  # as the numbers were found
     else:
         return 0
-    known, size = of_fit
-    expected = max(1.0, (len(rows) / max(size, 1)) ** 2)
-    return 0 if is_likely(_repeated(counts), known, expected) else _copies(counts)
-
-
-def _repeated(counts: NDArray[np.intp]) -> int:
-    """Return the number of values that stand several times."""
-    return int((counts > 1).sum())
+    expected = max(1.0, (len(rows) / max(noted.rows, 1)) ** 2)
+    repeated = int((counts > 1).sum())
+    return 0 if is_likely(repeated, noted.repeated, expected) else _copies(counts)
 
 
 def _copies(counts: NDArray[np.intp]) -> int:
@@ -167,10 +165,16 @@ def tell_copies(rows: RowHashes, run: CertifiedRun) -> str | None:
 def _count_in_file(rows: RowHashes, run: CertifiedRun) -> int:
     if "time" in run.roles:
         return count_copies(rows, None)
-    return count_copies(rows, learned_rows(run), twins_noted(run))
+    return count_copies(rows, learned_rows(run), repeats_noted(run))
 
 
-def twins_noted(run: CertifiedRun) -> tuple[int, int] | None:
-    """Return how many rows of the fit equal one before them, and of how many; None: unknown."""
+def repeats_noted(run: CertifiedRun) -> NaturalTwins | None:
+    """Return what the run noted of values that stand several times in its rows; None: nothing.
+
+    Earlier versions noted how many rows equal one before them: such values are no more.
+    """
     data = run.content["data"]
-    return (data[TWINS], data["rows"]) if TWINS in data else None
+    if REPEATED not in data and TWINS not in data:
+        return None
+    repeated = data.get(REPEATED, [{"times": 2, "values": data.get(TWINS, 0)}])
+    return NaturalTwins.noted(repeated, data["rows"])

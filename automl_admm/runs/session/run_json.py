@@ -26,13 +26,13 @@ from automl_admm.runs.driving.profile import fit_times
 from automl_admm.runs.options import OPTIONS
 from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation
-from automl_admm.runs.provenance import count_twins, fingerprint, machine, sum_of_rows, versions
+from automl_admm.runs.provenance import count_repeated, fingerprint, machine, sum_of_rows, versions
 from automl_admm.runs.saved_request import describe_request, is_parted_as_before
 from automl_admm.runs.session.brought_parts import BROUGHT, brought_parts
 from automl_admm.runs.session.changes import hash_space
 from automl_admm.runs.session.mixed_basis import MIXED
 from automl_admm.runs.session.written_limits import write_limit
-from automl_admm.store.file_schemas import LARGEST_TOTAL, QUANTITIES, RUN_ID, TARGET_TYPE, TWINS
+from automl_admm.store.file_schemas import LARGEST_TOTAL, QUANTITIES, REPEATED, RUN_ID, TARGET_TYPE
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 
@@ -200,7 +200,7 @@ def _describe(work: PipelineWork) -> dict[str, Any]:
         "held_out_sha256": None if held_out is None else fingerprint(held_out),
         "rows_sum": sum_of_rows(table),
         "held_out_rows_sum": None if held_out is None else sum_of_rows(held_out),
-        TWINS: count_twins(table),
+        REPEATED: count_repeated(table),
         **_target(table),
         **({} if table.sensitive is None else {"for_limits": _hashes(table.sensitive)}),
         **({} if work.spreads is None else {"spreads": dict(work.spreads)}),

@@ -7,7 +7,7 @@ import pytest
 
 from automl_admm.data.row_hashes import NONE, RowHashes
 from automl_admm.runs.saved.learned_rows import LearnedRows
-from automl_admm.runs.saved.natural_twins import count_copies, count_unexplained
+from automl_admm.runs.saved.natural_twins import NaturalTwins, count_copies, count_unexplained
 
 MANY = 10**12
 SIZES = [(200, 20), (200, 200), (20, 60), (500, 1), (40, 1000)]
@@ -89,13 +89,13 @@ def test_singles_are_known_beside_rows_that_a_look_has_twice() -> None:
 
 @pytest.mark.parametrize("distinct", [8, 30, 1000, 20_000, MANY])
 def test_numbers_noted_of_the_fit_tell_its_twins(distinct: int) -> None:
-    of_fit = (600 - len(drawn(99, 600, distinct).counts()), 600)
+    of_fit = NaturalTwins.within(fit(distinct).all)
     look = drawn(0, 500, distinct)
     for seed in range(1, 7):
         assert count_unexplained(drawn(seed, 500, distinct), [look], None, of_fit) == 0
     if distinct == MANY:
         again = joined(look.part(slice(30)), drawn(1, 470, MANY))
-        assert count_unexplained(again, [look], None, (0, 1500)) == 30
+        assert count_unexplained(again, [look], None, NaturalTwins.noted([], 1500)) == 30
 
 
 @KNOWN
@@ -125,12 +125,12 @@ def test_a_table_given_several_times_is_told(times: int, *, is_known: bool) -> N
     assert count_copies(rows, learned) == 300 * (times - 1)
     part = joined(drawn(0, 300, MANY), drawn(0, 100, MANY))
     assert count_copies(part, learned) == (100 if is_known else 0)
-    assert count_copies(part, learned, (0, 600)) == 100
+    assert count_copies(part, learned, NaturalTwins.noted([], 600)) == 100
 
 
 @pytest.mark.parametrize("distinct", [8, 30, 1000])
 def test_twins_of_the_fit_explain_those_of_new_rows(distinct: int) -> None:
-    of_fit = (600 - len(drawn(99, 600, distinct).counts()), 600)
+    of_fit = NaturalTwins.within(fit(distinct).all)
     for seed in range(6):
         assert count_copies(drawn(seed, 300, distinct), None, of_fit) == 0
 
@@ -150,6 +150,54 @@ def test_a_lasting_outage_is_no_row_given_again(*, is_known: bool) -> None:
     assert count_copies(blanked(10), learned) == 0
     again = joined(look.part(slice(100)), blanked(20, rows=400))
     assert count_unexplained(again, [look], learned) >= 100
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.3])
+@pytest.mark.parametrize("is_noted", [True, False], ids=["noted", "rows of the fit"])
+def test_an_outage_in_the_fit_hides_no_rows_given_again(share: float, *, is_noted: bool) -> None:
+    rows = blanked(50, share, 1500)
+    learned = LearnedRows.of(rows, range(400))
+    known = (None, NaturalTwins.within(learned.all)) if is_noted else (learned,)
+    look, new = drawn(0, 500, MANY), drawn(1, 475, MANY)
+    assert count_unexplained(joined(look.part(slice(25)), new), [look], *known) == 25
+    assert count_copies(joined(new, new.part(slice(20))), *known) == 20
+    assert count_unexplained(blanked(10, share), [blanked(0, share)], *known) == 0
+    assert count_copies(blanked(10, share), *known) == 0
+
+
+@pytest.mark.parametrize("before", [20, 200, 4000])
+@pytest.mark.parametrize("now", [20, 200, 4000])
+def test_frequent_values_are_in_files_of_any_size(before: int, now: int) -> None:
+    """Of 50 values half of all rows have one."""
+
+    def mixed(seed: int, rows: int) -> RowHashes:
+        rng = np.random.default_rng(seed)
+        often, rare = rng.integers(0, 50, rows), rng.integers(50, MANY, rows)
+        hashes = np.where(rng.random(rows) < 0.5, often, rare).astype(np.uint64)
+        return RowHashes(hashes, hashes, hashes, hashes)
+
+    for seed in range(3):
+        learned = LearnedRows.of(mixed(seed, 5000), range(1000))
+        look, rows = mixed(seed + 10, before), mixed(seed + 20, now)
+        for known in ((None, NaturalTwins.within(learned.all)), (learned,)):
+            assert count_unexplained(rows, [look], *known) == 0
+
+
+@pytest.mark.parametrize("weeks", [2, 10, 52])
+@pytest.mark.parametrize("is_noted", [True, False], ids=["noted", "rows of the fit"])
+def test_a_fit_of_several_weeks_tells_that_objects_come_again(
+    weeks: int, *, is_noted: bool
+) -> None:
+    """Each look has most of the same objects, each once."""
+
+    def week(seed: int) -> RowHashes:
+        found = np.flatnonzero(np.random.default_rng(seed).random(500) < 0.8).astype(np.uint64)
+        return RowHashes(found, found, found, found)
+
+    learned = LearnedRows.of(joined(*map(week, range(weeks))), range(100))
+    known = (None, NaturalTwins.within(learned.all)) if is_noted else (learned,)
+    for looks in (1, 5):
+        assert count_unexplained(week(99), [week(100 + one) for one in range(looks)], *known) == 0
 
 
 @KNOWN

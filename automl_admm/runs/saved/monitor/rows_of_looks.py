@@ -8,7 +8,7 @@ from automl_admm.core.errors import DataError
 from automl_admm.data.row_hashes import RowHashes
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.monitor.earlier_looks import EarlierLook
-from automl_admm.runs.saved.natural_twins import count_unexplained, twins_noted
+from automl_admm.runs.saved.natural_twins import count_unexplained, repeats_noted
 from automl_admm.runs.saved.row_origin import learned_rows
 from automl_admm.runs.saved.rows_again import are_again, twins_by_kinds
 
@@ -25,8 +25,8 @@ def refuse_again(run: CertifiedRun, hashes: RowHashes, looks: Sequence[EarlierLo
                 "is not so.",
             )
     learned = learned_rows(run) if before else None
-    of_fit, is_timed = twins_noted(run), "time" in run.roles
-    if found := count_unexplained(hashes, before, learned, of_fit, is_timed=is_timed):
+    noted, is_timed = repeats_noted(run), "time" in run.roles
+    if found := count_unexplained(hashes, before, learned, noted, is_timed=is_timed):
         raise DataError(
             f"{found} of the {len(hashes)} rows of {run.data} equal rows of earlier looks, which "
             "chance does not explain.",
