@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from automl_admm.data.distinct_hashes import DistinctHashes
 from automl_admm.data.fingerprints import Hashes
 
 # The hashes of a kind that a file does not have.
 NONE = np.zeros(0, dtype=np.uint64)
+EXACT, CANONICAL, PLACED, WRITTEN = range(4)
 # What may also be true of rows that are known by hashes of earlier versions.
 OR_ALIKE = ", or have the cells of such rows in other columns"
 
-Know = Callable[[Hashes, Hashes], NDArray[np.bool_]]
+Know = Callable[[Hashes, DistinctHashes], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +30,16 @@ class RowHashes:
     by either a row is known. Files of earlier versions have fewer: without written ones those of
     later rows are held to placed ones, without placed ones a row is known by either of the others,
     and by its exact one alone where those of the first versions have no more.
+
+    Hashes are sorted once for all tables that are held to these rows.
     """
 
     exact: Hashes
     canonical: Hashes
     placed: Hashes = field(default_factory=NONE.copy)
     written: Hashes = field(default_factory=NONE.copy)
+    _distinct: dict[int, DistinctHashes] = field(default_factory=dict, init=False, repr=False)
+    _firsts: dict[int, RowHashes] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.exact)
@@ -61,8 +67,18 @@ class RowHashes:
 
     def first(self, kinds: int) -> RowHashes:
         """Return the rows with so many hashes of each, as an earlier version would write them."""
-        kept = (one if place < kinds else NONE for place, one in enumerate(self.every))
-        return RowHashes(*kept)
+        if kinds >= self.kinds:
+            return self
+        if kinds not in self._firsts:
+            kept = (one if place < kinds else NONE for place, one in enumerate(self.every))
+            self._firsts[kinds] = RowHashes(*kept)
+        return self._firsts[kinds]
+
+    def distinct(self, place: int) -> DistinctHashes:
+        """Return the distinct hashes of the kind at a place."""
+        if place not in self._distinct:
+            self._distinct[place] = DistinctHashes.of(self.every[place])
+        return self._distinct[place]
 
     def readings(self, kinds: int) -> tuple[RowHashes, ...]:
         """Return the rows in each form in which they compare with rows of so many hashes.
@@ -81,7 +97,7 @@ class RowHashes:
 
     def are_in(self, others: RowHashes) -> NDArray[np.bool_]:
         """Return for each row if one of the others equals it."""
-        return self._are_known(np.isin, others)
+        return self._are_known(_are_in, others)
 
     def repeat(self, others: RowHashes) -> NDArray[np.bool_]:
         """Return for each row if one of the others equals it, each of which counts for one row."""
@@ -100,29 +116,30 @@ class RowHashes:
 
         Files of looks sort the hashes of each kind by themselves: the order has no say.
         """
-        for own, known in self._compared(others):
-            values, counts = np.unique(known, return_counts=True)
-            yield np.asarray(counts, dtype=np.intp), np.isin(values, own)
+        for own, place in self._compared(others):
+            known = others.distinct(place)
+            yield known.counts, known.are_in(self.distinct(own))
 
     def _are_known(self, know: Know, others: RowHashes) -> NDArray[np.bool_]:
-        found = [know(own, known) for own, known in self._compared(others)]
+        pairs = self._compared(others)
+        found = [know(self.every[own], others.distinct(place)) for own, place in pairs]
         return np.asarray(np.logical_or.reduce(found))
 
-    def _compared(self, others: RowHashes) -> Iterator[tuple[Hashes, Hashes]]:
-        """Yield the hashes by which rows are known among the others: by any of them."""
+    def _compared(self, others: RowHashes) -> Iterator[tuple[int, int]]:
+        """Yield the kinds, here and there, by which rows are known among the others: by any."""
         kinds = min(self.kinds, others.kinds)
         if kinds > 2:
-            yield self.placed, others.placed
+            yield PLACED, PLACED
             if self.kinds > 3:
-                yield self.written, others.written if kinds > 3 else others.placed
+                yield WRITTEN, WRITTEN if kinds > 3 else PLACED
             return
-        yield self.exact, others.exact
+        yield EXACT, EXACT
         if kinds > 1:
-            yield self.canonical, others.canonical
+            yield CANONICAL, CANONICAL
 
     def counts(self) -> NDArray[np.intp]:
         """Return the number of rows of each distinct row."""
-        return np.asarray(np.unique(self.best, return_counts=True)[1], dtype=np.intp)
+        return self.distinct(self.kinds - 1).counts
 
     @classmethod
     def together(cls, parts: Sequence[RowHashes]) -> RowHashes:
@@ -134,9 +151,12 @@ class RowHashes:
         return cls(*map(np.concatenate, by_kind))
 
 
-def _repeat(hashes: Hashes, others: Hashes) -> NDArray[np.bool_]:
+def _are_in(hashes: Hashes, others: DistinctHashes) -> NDArray[np.bool_]:
+    return others.counts_of(hashes) > 0
+
+
+def _repeat(hashes: Hashes, others: DistinctHashes) -> NDArray[np.bool_]:
     import pandas as pd
 
     rows = pd.Series(hashes)
-    counts = rows.map(pd.Series(others).value_counts()).fillna(0)
-    return np.asarray(rows.groupby(rows).cumcount() < counts)
+    return np.asarray(rows.groupby(rows).cumcount() < others.counts_of(hashes))

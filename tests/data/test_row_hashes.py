@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from automl_admm.data.distinct_hashes import DistinctHashes
 from automl_admm.data.row_hashes import NONE, RowHashes
 
 
@@ -49,6 +50,26 @@ def test_a_row_repeats_one_row_alone() -> None:
     rows = hashes([1, 1, 2], [11, 11, 12])
     assert rows.repeat(KNOWN).tolist() == [True, False, True]
     assert rows.repeat(RowHashes.together([KNOWN, hashes([1], [11])])).all()
+
+
+def test_the_rows_of_a_table_are_sorted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    of = DistinctHashes.of
+    monkeypatch.setattr(DistinctHashes, "of", lambda kind: asked.append(len(kind)) or of(kind))
+    table = hashes([1, 1, 2], [11, 11, 12], [21, 21, 22])
+    for number in range(5):
+        look = hashes([number], [number + 10], [number + 20]).first(2)
+        assert (
+            look.count_of(table) == table.first(2).part([0, 2]).count_of(look) == (0 < number < 3)
+        )
+        assert look.count_singles_of(table) == (number == 2)
+    assert asked.count(3) == 2
+
+
+def test_a_reading_has_distinct_hashes_of_its_own() -> None:
+    rows = RowHashes(*np.arange(8, dtype=np.uint64).reshape(4, 2))
+    assert rows.first(3).distinct(2).values.tolist() == rows.distinct(2).values.tolist() == [4, 5]
+    assert [one.distinct(2).values.tolist() for one in rows.readings(3)] == [[4, 5], [6, 7]]
 
 
 def test_a_part_has_what_the_whole_has() -> None:

@@ -81,10 +81,12 @@ def are_as_many(rows: RowHashes, others: RowHashes, table: RowHashes) -> bool:
     So rows twice in the table, by mistake or on purpose, are no evidence of chance beyond their
     share among the others.
     """
+    found = rows.count_of(table)
+    if found <= 1 or not len(others):
+        return True
     kinds = min(rows.kinds, table.kinds)
     known = int(others.first(kinds).are_in(table.first(kinds)).sum())
-    found = rows.count_of(table)
-    return found <= 1 or not len(others) or is_likely(found, known, len(rows) / len(others))
+    return is_likely(found, known, len(rows) / len(others))
 
 
 def is_likely(found: int, known: int, expected: float) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class LearnedRows:
         is_aside[list(places)] = True
         return cls(hashes.part(~is_aside), hashes.part(is_aside), are_drawn)
 
-    @property
+    @cached_property
     def all(self) -> RowHashes:
         """The hashes of all rows of the run."""
         return RowHashes.together([self.hashes, self.aside])
