@@ -27,6 +27,8 @@ def count_moves(
     With a `sign` only moves in its direction count. The share is NaN, with a reason, if a move may
     be rounding and rounding is large beside the number or spread.
     """
+    if not len(before):
+        return Rate(0, 0, of)
     first, second = (
         np.asarray(one, dtype=float).reshape(len(before), -1) for one in (before, after)
     )
