@@ -26,6 +26,11 @@ UNBOUNDED = ("mutual_info_score", "positive_likelihood_ratio")
 SAME_TRUTH = "it has no two different true values"
 NO_POSITIVES = "it has no positive rows"
 ONE_CLASS = "its rows are of one class"
+# Of rows of one class scikit-learn takes 0 for the others' share of a mean, and divides by none.
+OF_CLASSES = (
+    *("f1_macro", "jaccard_macro", "precision_macro", "recall_macro", "matthews_corrcoef"),
+    *("d2_brier_score", "d2_log_loss_score"),
+)
 # What scikit-learn's modules of metrics are of.
 TARGETS: dict[str, Target] = {
     "_regression": "a quantity",
@@ -140,7 +145,7 @@ class Scored:
             return SAME_TRUTH
         if self.name == "average_precision" and _is_of_two(evaluated) and not np.any(truth == 1):
             return NO_POSITIVES
-        return ONE_CLASS if self.name == "d2_brier_score" and is_constant(truth) else ""
+        return ONE_CLASS if self.name in OF_CLASSES and is_constant(truth) else ""
 
 
 def _is_of_two(evaluated: EvaluatedPipeline) -> bool:

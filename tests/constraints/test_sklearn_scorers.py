@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from automl_admm.constraints.sklearn_scorers import Scored, score_measure
+from automl_admm.constraints.sklearn_scorers import OF_CLASSES, Scored, score_measure
 from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.core.unknown_values import why_unknown
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
@@ -79,6 +79,16 @@ def test_rows_of_the_negative_class_have_no_such_score(name: str, said: str) -> 
     found = as_evidence(Scored(name)(seen_classes(np.zeros(70, dtype=int))))
     assert math.isnan(found.value)
     assert said in why_unknown(found)
+
+
+@pytest.mark.parametrize("name", OF_CLASSES)
+@pytest.mark.parametrize("one", [0, 1])
+def test_rows_of_one_class_have_no_score_of_several(name: str, one: int) -> None:
+    """The recall of a class without rows was 0, and a gap of groups counted it."""
+    found = as_evidence(Scored(name)(seen_classes(np.full(70, one))))
+    assert math.isnan(found.value)
+    assert why_unknown(found) == "gives no number: its rows are of one class"
+    assert math.isfinite(Scored(name)(seen_classes(np.arange(70) % 2)).value)
 
 
 def test_rows_with_a_positive_one_have_an_average_precision() -> None:
