@@ -2,7 +2,8 @@
 
 scikit-learn answers 0 there, and 1 for predictions that leave nothing to explain. But it asks if
 the computed variance is 0. That of equal numbers such as 0.1 may be a tiny number, as their mean is
-rounded; divided by it R² is huge and negative.
+rounded; divided by it R² is huge and negative. Of rows of one class its D² of probabilities is
+minus infinity.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ PERFECT: Mapping[str, Callable[[Array], bool]] = MappingProxyType(
         "d2_absolute_error_score": _all_right,
     }
 )
+# Those of classes: an error is the probability of all classes but the true one.
+OF_PROBABILITIES = ("d2_brier_score", "d2_log_loss_score")
 
 
 def has_no_spread(name: str, truth: Array, weights: Any) -> bool:
@@ -44,7 +47,11 @@ def has_no_spread(name: str, truth: Array, weights: Any) -> bool:
 def constant_score(name: str, predictions: Any, truth: Array, weights: Any) -> float:
     """Return 0 or 1 where a truth has no spread; NaN of fewer than two rows with weight."""
     errors = _counted(np.reshape(np.asarray(predictions), truth.shape) - truth, weights)
-    return float(PERFECT[name](errors)) if len(errors) > 1 else math.nan
+    return _score_of_errors(PERFECT[name], errors)
+
+
+def _score_of_errors(is_perfect: Callable[[Array], bool], errors: Array) -> float:
+    return float(is_perfect(errors)) if len(errors) > 1 else math.nan
 
 
 def _counted(values: Array, weights: Any) -> Array:
@@ -55,7 +62,15 @@ def _counted(values: Array, weights: Any) -> Array:
 def score_of_constant(
     metric: Metric, pipeline: Any, X: Any, truth: Any, weights: Any
 ) -> float | None:
-    """Return a metric's score if it divides by a spread and the truth has none; else None."""
-    if metric.sees_labels or not has_no_spread(metric.name, truth, weights):
+    """Return a metric's score if it divides by a spread and the truth has none; else None.
+
+    Classes are numbered, as the columns of probabilities are.
+    """
+    if metric.sees_labels:
+        return None
+    if metric.name in OF_PROBABILITIES and is_constant(_counted(truth, weights)):
+        chances = pipeline.predict_proba(X)[np.arange(len(truth)), truth]
+        return _score_of_errors(_all_right, _counted(1.0 - chances, weights))
+    if not has_no_spread(metric.name, truth, weights):
         return None
     return constant_score(metric.name, pipeline.predict(X), truth, weights)

@@ -108,11 +108,12 @@ def _score(metric: Metric, pipeline: Any, rows: Table) -> float:
     # A metric may write to what it is given, and limits are measured on the same rows afterwards.
     weights = own_array(rows.roles.weights)
     more = {} if weights is None else {"sample_weight": weights}
+    numbered = pipeline if rows.classes is None else Numbered(pipeline, rows.classes)
     with no_exit():
-        constant = score_of_constant(metric, pipeline, rows.X, rows.y, weights)
+        constant = score_of_constant(metric, numbered, rows.X, rows.y, weights)
         if constant is not None:
             return constant
         if rows.classes is None or metric.sees_labels:
             return as_number(metric.scorer(pipeline, rows.X, own_array(rows.labels()), **more))
         y = own_array(rows.y)
-        return as_number(metric.scorer(Numbered(pipeline, rows.classes), rows.X, y, **more))
+        return as_number(metric.scorer(numbered, rows.X, y, **more))

@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.dummy import DummyRegressor
-from sklearn.linear_model import LinearRegression
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import r2_score
 
 from automl_admm import AutoMLRegressor, load
 from automl_admm.data.row_roles import Roles
 from automl_admm.pipelines.intervals import IntervalRegressor
 from automl_admm.pipelines.metrics import Metric, resolve_metric
-from automl_admm.pipelines.predictions.constant_truth import PERFECT
+from automl_admm.pipelines.predictions.constant_truth import OF_PROBABILITIES, PERFECT
 from automl_admm.pipelines.predictions.measured import Table, score_of
 from automl_admm.plugins.registry import Registry
 
@@ -73,6 +73,23 @@ def test_fewer_than_two_rows_with_weight_have_no_score(name: str, weights: np.nd
 def test_a_single_row_has_no_score(name: str) -> None:
     """Its explained variance was 1."""
     assert np.isnan(score_of(metric(name), FITTED, Table(X[:1], X[:1, 0] + 1.0)))
+
+
+CLASSIFIER = LogisticRegression().fit(X, np.where(X[:, 0] % 3, "b", "a"))
+
+
+@pytest.mark.parametrize("name", OF_PROBABILITIES)
+@pytest.mark.parametrize("classes", [["a", "b"], ["b", "a"]], ids=["sorted", "turned"])
+@pytest.mark.parametrize("one", [0, 1])
+def test_rows_of_one_class_explain_nothing(name: str, classes: list[str], one: int) -> None:
+    """It was minus infinity, or an error."""
+    found = resolve_metric(name, "classification", 2, Registry("metric"))
+    labels, truth = np.array(classes), np.full(70, one)
+    assert score_of(found, CLASSIFIER, Table(X, truth, labels)) == 0.0
+    exact = DummyClassifier(strategy="constant", constant=classes[one]).fit(X[:2], ["a", "b"])
+    assert score_of(found, exact, Table(X, truth, labels)) == 1.0
+    assert np.isnan(score_of(found, exact, Table(X[:1], truth[:1], labels)))
+    assert score_of(found, exact, Table(X, np.arange(70) % 2, labels)) < 0
 
 
 def test_a_truth_with_a_variance_is_left_to_scikit_learn() -> None:
