@@ -39,16 +39,30 @@ class StoreFiles:
         return self.store.with_suffix(".bak")
 
     @property
+    def repaired(self) -> Path:
+        """The store that a repair has built, until it takes the place of the damaged one."""
+        return self.store.with_suffix(".repaired.sqlite")
+
+    @property
     def sources(self) -> tuple[Path, ...]:
-        """The files to repair from: the store, or what a killed repair set aside, and the backup.
+        """The files to repair from: the store, what a killed repair has built, and the backup.
 
         What a repair that ended set aside is in the backup, or of data from before a change.
         """
-        backup = (self.backup,) if self.backup.is_file() else ()
-        if self.store.is_file():
-            return (self.store, *backup)
-        is_cut_short = partial_name(self.store).exists()
-        return (*self._set_aside[-1:], *backup) if is_cut_short or not backup else backup
+        best = [path for path in (self.store, self.repaired) if path.is_file()]
+        backup = [path for path in (self.backup,) if path.is_file()]
+        if not best:
+            # Earlier versions had another name for what they had built.
+            built = [path for path in (partial_name(self.store),) if path.is_file()]
+            best = [*self._last_aside, *built] if built or not backup else []
+        return (*best, *backup)
+
+    @property
+    def _last_aside(self) -> list[Path]:
+        """The store that the last repair set aside, and the backup if that was damaged, too."""
+        stores = [path for path in self._set_aside if path.suffix == self.store.suffix]
+        backups = (path.with_suffix(self.backup.suffix) for path in stores[-1:])
+        return [*stores[-1:], *(path for path in backups if path.is_file())]
 
     @property
     def free_aside(self) -> Path:
@@ -58,8 +72,8 @@ class StoreFiles:
 
     @property
     def _set_aside(self) -> list[Path]:
-        """The stores that repairs set aside, the last one last."""
-        aside = self.store.parent.glob(f"{self.store.stem}.damaged-*.sqlite")
+        """The files that repairs set aside, those of the last one last."""
+        aside = self.store.parent.glob(f"{self.store.stem}.damaged-*")
         return sorted(aside, key=_number_of)
 
     @property
@@ -69,7 +83,7 @@ class StoreFiles:
 
 
 def _number_of(aside: Path) -> int:
-    """Return the number in the name of a store that was set aside; 0 for a name by others."""
+    """Return the number in the name of a file that was set aside; 0 for a name by others."""
     number = aside.stem.rpartition("-")[-1]
     return int(number) if number.isdecimal() else 0
 

@@ -46,6 +46,7 @@ def back_up(files: StoreFiles, pause: Pause = no_pause) -> None:
         verify(partial, pause)
         partial.replace(files.backup)
         sync_folder(files.backup.parent)
+        files.repaired.unlink(missing_ok=True)  # a killed repair left it, and the store was whole
     finally:
         partial.unlink(missing_ok=True)
 

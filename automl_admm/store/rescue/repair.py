@@ -2,6 +2,13 @@
 
 The damaged files are kept under another name, as they are. Nothing is guessed: an evaluation with a
 damaged row is lost, and counted.
+
+A kill or a full disk at any point loses nothing, as all that can be saved is in one whole file that
+the next repair reads too: until the new store is built, in the files as they were; then in
+`store.repaired.sqlite`, on the disk before any other file is renamed; then in the store, of which
+that file is the new one. Another repair builds in a folder of its own, so an attempt that fails
+takes nothing away. The manifest and the lock come last: until then they demand, and count as lost,
+what the damaged store had.
 """
 
 from __future__ import annotations
@@ -31,10 +38,10 @@ from automl_admm.store.sqlite.opening import (
     expect,
     may_lack_rows,
     new_name,
-    publish,
     remove_logs,
 )
 from automl_admm.store.sqlite.schema import BEGIN, INSERT, VERSION, Names, count_rows
+from automl_admm.store.whole_files import sync_folder
 
 # Numbers may have gaps, so the highest may lie above the count.
 MORE_NUMBERS = 1000
@@ -81,15 +88,19 @@ def _repair(files: StoreFiles, lock: RunLock) -> Repaired:
             shutil.rmtree(left, ignore_errors=True)  # leaves files and links alone
     with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=files.store.parent) as scratch:
         salvaged = _salvage(files, expected, Path(scratch))
-    if not salvaged.rows and (expected.rows or not expected.run):
-        hint = "Nothing was changed."
-        raise StoreError(f"not one evaluation of '{files.store}' can be saved.", hint=hint)
-    # In this order a kill at any point leaves sources for another repair, or a whole store.
-    saved = _write(files.store, salvaged)
+        if not salvaged.rows and (expected.rows or not expected.run):
+            hint = "Nothing was changed."
+            raise StoreError(f"not one evaluation of '{files.store}' can be saved.", hint=hint)
+        built = Path(scratch) / "built"
+        saved = _write(built, salvaged)
+        _rename(partial_name(built), files.repaired)
+    partial_name(files.store).unlink(missing_ok=True)  # an earlier version may have left it
     kept = tuple(_set_aside(files))
+    # A log that stays under its name after a power cut would be put into the new store.
+    sync_folder(files.store.parent)
+    _rename(files.repaired, files.store)
     run, generation = salvaged.names.run, salvaged.names.generation
     write_manifest(files.manifest, Manifest(run, VERSION, saved, generation=generation))
-    publish(files.store)
     lock.note(run, saved)
     # Without a backup the new store is as good; the next run makes one.
     with suppress(AutomlAdmmError, OSError, sqlite3.Error):
@@ -148,6 +159,12 @@ def _write(store: Path, salvaged: _Salvaged) -> int:
         saved = count_rows(database)
     verify(partial_name(store))
     return saved
+
+
+def _rename(source: Path, target: Path) -> None:
+    """Rename a file, and bring its new name to the disk."""
+    source.replace(target)
+    sync_folder(target.parent)
 
 
 def _set_aside(files: StoreFiles) -> Iterator[Path]:

@@ -15,9 +15,10 @@ def exchange(
 ) -> int:
     """Put new rows in place of all others, under the name of another generation; count them."""
     # The manifest first: it may demand less than there is, never more. And no repair is to bring
-    # back from the backup what counts no more.
+    # back from the backup, or from what a killed one has built, what counts no more.
     write_manifest(files.manifest, Manifest(names.run, VERSION, 0, is_open=True))
-    files.backup.unlink(missing_ok=True)
+    for copy in (files.repaired, files.backup):
+        copy.unlink(missing_ok=True)
     with transaction(database):
         database.execute("DELETE FROM evaluations")
         database.execute("DELETE FROM running")
