@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,13 +29,19 @@ class GivenTable:
     place: Place = row_of
 
     @classmethod
-    def read(cls, folder: RunFolder, data: Any, name: str) -> GivenTable:
-        """Return the rows, those of a file read as the run read its own."""
+    def read(
+        cls, folder: RunFolder, data: Any, name: str, manifest: Mapping[str, Any] | None = None
+    ) -> GivenTable:
+        """Return the rows, those of a file read as the run read its own.
+
+        Whoever has read the manifest of its model before gives it.
+        """
         if isinstance(data, str | os.PathLike):
             source = Path(data)
+            read_by = folder.read(folder.model_manifest) if manifest is None else manifest
             # No line here says how a text of two readings was read, so such a text is refused.
             sure = FileOptions(must_be_sure=True)
-            frame = read_rows(folder.read(folder.model_manifest), source, options=sure)
+            frame = read_rows(read_by, source, options=sure)
             return cls(frame, title_of(source), source, place_in(source))
         frame = plain_rows(data)
         if not hasattr(frame, "columns") or not hasattr(frame, "iloc"):

@@ -52,11 +52,19 @@ def monitor(
         `as_json()` is what the command prints.
     """
     folder = RunFolder(Path(run))
-    earlier = tell_earlier(folder, folder.read(folder.model_manifest))
-    given = GivenTable.read(folder, data, "data")
-    known = None if reference is None else GivenTable.read(folder, reference, "reference").frame
+    manifest = folder.read(folder.model_manifest)
+    earlier = tell_earlier(folder, manifest)
+    given, known = GivenTable.read(folder, data, "data", manifest), None
+    if reference is not None:
+        known = GivenTable.read(folder, reference, "reference", manifest).frame
     found = look_at(
-        folder, given.frame, given.title, given.place, reference=known, confidence=confidence
+        folder,
+        given.frame,
+        given.title,
+        given.place,
+        manifest=manifest,
+        reference=known,
+        confidence=confidence,
     )
     for told in (earlier, *_doubts(found)):
         if told is not None:

@@ -184,7 +184,7 @@ def read_view(path: Path, asked: RowsAsked | None = None) -> RunView:
         other_script=other_script,
         is_alive=holder is not None and holder.is_alive,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
-        rows=None if asked is None else read_given(folder, asked),
+        rows=None if asked is None else read_given(folder, asked, manifest),
     )
 
 

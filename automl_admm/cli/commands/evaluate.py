@@ -43,7 +43,8 @@ def command(run: Path, data: Path, *, as_json: bool, **options: Any) -> None:
         manifest = folder.read(folder.model_manifest)
         given = file_options_given(options)
         rows = read_rows(manifest, data, None, given)
-        found = evaluate_on(folder, rows, title_of(data), place_in(data, given))
+        told = title_of(data), place_in(data, given)
+        found = evaluate_on(folder, rows, *told, manifest=manifest)
     if as_json:
         hand_on(json.dumps(_as_json(found), indent=2) + "\n")
         return

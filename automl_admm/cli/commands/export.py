@@ -65,8 +65,8 @@ def _write_onnx(folder: RunFolder, onnx: Path, data: Path | None) -> None:
     source = _rows(folder, data)
     refuse_input(onnx, source)
     with unprinted():
-        model = load_model(folder)
         manifest = folder.read(folder.model_manifest)
+        model = load_model(folder, manifest)
         rows = TrainedRows.of_model(manifest).read(source)
         found = convert(model, rows, manifest)
     warn_of_model(folder, manifest)

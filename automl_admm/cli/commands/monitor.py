@@ -71,6 +71,7 @@ def command(
             rows,
             title_of(data),
             place_in(data, given),
+            manifest=manifest,
             reference=known,
             confidence=confidence,
         )

@@ -6,7 +6,7 @@ import codecs
 import math
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -106,16 +106,16 @@ def command(
         refuse_input(output, data, calibrate)
     folder = RunFolder(run)
     # stdout is for the predictions: what a model prints while it is loaded does not belong there.
-    with unprinted():
-        model = load_model(folder)
     manifest = folder.read(folder.model_manifest)
+    with unprinted():
+        model = load_model(folder, manifest)
     warn_of_model(folder, manifest)
     if mark := tell_mark(manifest):
         say(f"warning: {mark}", err=True)
     given = file_options_given(options)
     width = None
     if intervals is not None and calibrate is not None:
-        width = _calibrated(folder, calibrate, intervals, given)
+        width = _calibrated(folder, manifest, calibrate, intervals, given)
     rows = TrainedRows.of_model(manifest)
     chunks = rows.read_chunks(data, given, tuple(dict.fromkeys(keep)))
     notes = PredictionNotes.of_model(model, manifest)
@@ -161,14 +161,20 @@ def _share(text: str | None) -> float | None:
     return share
 
 
-def _calibrated(folder: RunFolder, source: Path, coverage: float, options: FileOptions) -> float:
+def _calibrated(
+    folder: RunFolder,
+    manifest: Mapping[str, Any],
+    source: Path,
+    coverage: float,
+    options: FileOptions,
+) -> float:
     """Return the half width of the intervals by labelled rows, and say what it comes from."""
     from automl_admm.runs.saved.calibration import calibrate
 
-    manifest = folder.read(folder.model_manifest)
     frame = read_rows(manifest, source, None, options)
+    told = title_of(source), place_in(source, options)
     with unprinted():
-        found = calibrate(folder, frame, coverage, title_of(source), place_in(source, options))
+        found = calibrate(folder, frame, coverage, *told, manifest=manifest)
     for doubt in filter(None, (found.doubt, found.given_twice)):
         say(f"warning: {doubt}", err=True)
     of_groups = "" if found.groups is None else " in new groups"

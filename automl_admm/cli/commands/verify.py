@@ -119,7 +119,8 @@ def _rows_of_run(
 
     What the user said of the run's own file holds here, too, unless it is said anew.
     """
-    content, manifest = read_run_of_model(folder), folder.read(folder.model_manifest)
+    manifest = folder.read(folder.model_manifest)
+    content = read_run_of_model(folder, manifest)
     where = folder.model_manifest if OF_RUN in manifest else folder.settings
     request = checked_request(content.get("request", {}), where)
     target = content["settings"]["target"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -139,9 +139,11 @@ class GivenRows:
         )
 
 
-def read_given(folder: RunFolder, asked: RowsAsked) -> GivenRows:
+def read_given(
+    folder: RunFolder, asked: RowsAsked, manifest: Mapping[str, Any] | None = None
+) -> GivenRows:
     """Put the model of a run to labelled rows; raise in one line if they do not suit it."""
-    run = open_run(folder, asked.frame, asked.title, asked.place)
+    run = open_run(folder, asked.frame, asked.title, asked.place, manifest=manifest)
     frame = run.counted(asked.frame.reset_index(drop=True))
     whole = run.table(frame)
     if not len(whole.y):

@@ -49,26 +49,40 @@ MOST_TIMES = 100
 MOST_UNPACKED = 500_000_000
 
 
-def load_model(folder: RunFolder) -> Any:
+def load_model(folder: RunFolder, manifest: Mapping[str, Any] | None = None) -> Any:
     """Load the fitted pipeline of a run folder.
 
     A file is refused before anything of it is loaded if its hash differs from the manifest's, or if
     it names a type trusted neither by skops, nor by us, nor by the record of an installed
-    component.
+    component. Whoever has read the manifest before gives it, and gets the model of that one.
     """
-    manifest = folder.read(folder.model_manifest)
+    manifest = folder.read(folder.model_manifest) if manifest is None else manifest
+    return unpack_model(folder, read_model(folder, manifest), manifest)
+
+
+def read_model(folder: RunFolder, manifest: Mapping[str, Any]) -> bytes:
+    """Return the file of a model; refuse one that is not the file of its manifest."""
     try:
         content = read_file(folder.model)
     except FileNotFoundError:
         hint = "Fit again, or resume the run."
         raise StoreError(f"'{folder.path}' holds no {folder.model.name}.", hint=hint) from None
     if hashlib.sha256(content).hexdigest() != manifest.get("sha256"):
+        refuse_replaced(folder, manifest)
         hint = folder.way_on() or "It was changed or cut off after the run: fit again."
         raise StoreError(f"'{folder.model}' is not the file that the run wrote.", hint=hint)
-    return _load(folder, content, manifest)
+    return content
 
 
-def _load(folder: RunFolder, content: bytes, manifest: Mapping[str, Any]) -> Any:
+def refuse_replaced(folder: RunFolder, manifest: Mapping[str, Any]) -> None:
+    """Raise if another process has put another model in a folder since its manifest was read."""
+    if folder.read(folder.model_manifest)["sha256"] != manifest["sha256"]:
+        told = f"'{folder.model_manifest}' was written by another process meanwhile."
+        raise StoreError(told, hint="Another model is there now: give the command again.")
+
+
+def unpack_model(folder: RunFolder, content: bytes, manifest: Mapping[str, Any]) -> Any:
+    """Return the pipeline in the file of a model; refuse types that nobody trusts."""
     skops = import_skops()
     trusted = trusted_types(load_plugins())
     try:

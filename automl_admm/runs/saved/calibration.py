@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,14 +40,21 @@ class Calibration:
 
 
 def calibrate(
-    folder: RunFolder, frame: Any, coverage: float, data: str, place: Place = row_of
+    folder: RunFolder,
+    frame: Any,
+    coverage: float,
+    data: str,
+    place: Place = row_of,
+    *,
+    manifest: Mapping[str, Any] | None = None,
 ) -> Calibration:
     """Return the width of intervals around the predictions of a run's model.
 
     Rows that the model learned from are refused: its errors on them are too small. Where rows
-    belong together, the intervals are for rows of new groups.
+    belong together, the intervals are for rows of new groups. `manifest` is that of the model that
+    predicts, so that no other one tells the width.
     """
-    run = open_run(folder, frame, data, place)
+    run = open_run(folder, frame, data, place, manifest=manifest)
     table = run.table(run.counted(frame.reset_index(drop=True)))
     if table.classes is not None:
         raise ConfigurationError(

@@ -32,7 +32,7 @@ from automl_admm.pipelines.predictions.wrappers import Numbered
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.foreign_calls import measured_by
 from automl_admm.plugins.records import Constraint
-from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
+from automl_admm.runs.finish.model_file import read_model, rows_for_the_model, unpack_model
 from automl_admm.runs.prepare.set_aside import CALLS, trial_rows
 from automl_admm.runs.saved.rows_of_run import RunRows
 from automl_admm.runs.session.model_run import read_run_of_model
@@ -72,9 +72,10 @@ class RowsAside:
 
 @dataclass(frozen=True)
 class CertifiedRun(RunRows):
-    """A run with a certificate: its limits, and the rows set aside for it."""
+    """A run with a certificate: its limits, the rows set aside for it, and the model's size."""
 
     aside: RowsAside
+    saved_bytes: int
 
     @property
     def risk(self) -> float:
@@ -126,7 +127,7 @@ class CertifiedRun(RunRows):
                 sensitive=table.sensitive,
                 weights=table.roles.weights,
                 calls=CALLS,
-                saved_bytes=self.folder.model.stat().st_size,
+                saved_bytes=self.saved_bytes,
                 origins=origins,
                 spreads=self.content["data"].get("spreads"),
                 blanks=blanks_of(ingest),
@@ -186,14 +187,29 @@ class CertifiedRun(RunRows):
 
 def read_certified(folder: RunFolder, data: str, place: Place = row_of) -> CertifiedRun:
     """Read a certifying run; the model last, because it tells of plugins."""
-    content, manifest = read_run_of_model(folder), folder.read(folder.model_manifest)
+    manifest = folder.read(folder.model_manifest)
+    content = read_run_of_model(folder, manifest)
     if content.get("settings", {}).get("certify") is None:
         raise StoreError(
             f"'{folder.path}' holds no certificate.",
             hint=Remedy("Fit with {certify=0.95} to get one."),
         )
     aside = read_rows_aside(folder)
-    return CertifiedRun(folder, content, manifest, load_model(folder), data, place, aside)
+    return read_with_model(folder, content, manifest, data, place, aside)
+
+
+def read_with_model(
+    folder: RunFolder,
+    content: Mapping[str, Any],
+    manifest: Mapping[str, Any],
+    data: str,
+    place: Place,
+    aside: RowsAside,
+) -> CertifiedRun:
+    """Return a run with its model; the file of that is read once, for its size too."""
+    file = read_model(folder, manifest)
+    pipeline = unpack_model(folder, file, manifest)
+    return CertifiedRun(folder, content, manifest, pipeline, data, place, aside, len(file))
 
 
 def read_rows_aside(folder: RunFolder) -> RowsAside:

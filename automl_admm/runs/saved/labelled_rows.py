@@ -20,10 +20,10 @@ from automl_admm.pipelines.predictions.wrappers import Remembered
 from automl_admm.pipelines.score_interval import score_interval
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint, LearningTask
-from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
+from automl_admm.runs.finish.model_file import rows_for_the_model
 from automl_admm.runs.finish.model_mark import tell_mark
 from automl_admm.runs.finish.model_versions import tell_versions
-from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside
+from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside, read_with_model
 from automl_admm.runs.saved.groups_of_rows import limits_on_rows
 from automl_admm.runs.saved.natural_twins import tell_copies
 from automl_admm.runs.saved.row_origin import count_learned, find_origin
@@ -89,12 +89,20 @@ class OnLabelledRows:
     given_twice: str | None = None
 
 
-def evaluate_on(folder: RunFolder, frame: Any, data: str, place: Place = row_of) -> OnLabelledRows:
+def evaluate_on(
+    folder: RunFolder,
+    frame: Any,
+    data: str,
+    place: Place = row_of,
+    *,
+    manifest: Mapping[str, Any] | None = None,
+) -> OnLabelledRows:
     """Measure the model of a run on rows with their target.
 
-    In messages `data` names the table, and `place` a row of it.
+    In messages `data` names the table, and `place` a row of it. `manifest` is that of the model, if
+    the rows were read by it.
     """
-    run = open_run(folder, frame, data, place)
+    run = open_run(folder, frame, data, place, manifest=manifest)
     table = run.table(run.counted(frame.reset_index(drop=True)))
     metric = metric_of(run, table)
     answers = Remembered(run.pipeline)
@@ -134,14 +142,24 @@ def _new_values(run: CertifiedRun, table: Table) -> tuple[str, ...]:
 
 
 def open_run(
-    folder: RunFolder, frame: Any, data: str, place: Place = row_of, *, is_labelled: bool = True
+    folder: RunFolder,
+    frame: Any,
+    data: str,
+    place: Place = row_of,
+    *,
+    manifest: Mapping[str, Any] | None = None,
+    is_labelled: bool = True,
 ) -> CertifiedRun:
-    """Read a run and its model; raise if labelled rows have no column of its target."""
-    content, manifest = read_run_of_model(folder), folder.read(folder.model_manifest)
+    """Read a run and its model; raise if labelled rows have no column of its target.
+
+    Rows that were read by a `manifest` are for the model of that one.
+    """
+    manifest = folder.read(folder.model_manifest) if manifest is None else manifest
+    content = read_run_of_model(folder, manifest)
     target = content["settings"]["target"]
     if is_labelled and target is not None and target not in frame.columns:
         raise DataError(f"{data} has no column '{target}', which the run predicts.")
-    return CertifiedRun(folder, content, manifest, load_model(folder), data, place, NOTHING_ASIDE)
+    return read_with_model(folder, content, manifest, data, place, NOTHING_ASIDE)
 
 
 def metric_of(run: CertifiedRun, table: Table) -> Metric:

@@ -159,7 +159,7 @@ def load(folder: str | PathLike[str]) -> LoadedClassifier | LoadedRegressor:
     run = RunFolder(Path(folder))
     manifest = run.read(run.model_manifest)
     earlier = tell_earlier(run, manifest)
-    rows, pipeline = TrainedRows.of_model(manifest), load_model(run)
+    rows, pipeline = TrainedRows.of_model(manifest), load_model(run, manifest)
     if earlier is not None:
         warnings.warn(earlier, LimitWarning, stacklevel=2)
     for line in tell_versions(manifest):

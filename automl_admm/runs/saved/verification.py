@@ -31,6 +31,7 @@ from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.certification import ask, whole_text
 from automl_admm.runs.finish.contenders import at_stop, contend, place_of, price_of
+from automl_admm.runs.finish.model_file import refuse_replaced
 from automl_admm.runs.finish.run_files import read_thresholds
 from automl_admm.runs.finish.walked_ensemble import read_walked
 from automl_admm.runs.finish.walked_log import came_later, has_log_of
@@ -142,9 +143,10 @@ def verify_run(folder: RunFolder, frame: Any, data: str) -> Verified:
             f"'{folder.path}' holds no certificate.",
             hint=Remedy("Fit with {certify=0.95} to get one."),
         )
+    run = read_certified(folder, data)
     certificate = read_certificate(folder.certificate)
-    again = _read_again(read_certified(folder, data), certificate, frame)
-    run, constraints = again.run, again.constraints
+    again = _read_again(run, certificate, frame)
+    constraints = again.constraints
     # Calls are timed with as many threads as they were in the run; that holds for what is loaded.
     with threadpool_limits(threads_each(int(run.settings["workers"]))):
         seen = run.evidence(again.rows, constraints, again.tested)
@@ -158,14 +160,17 @@ def verify_run(folder: RunFolder, frame: Any, data: str) -> Verified:
         _finding(again, constraint, evidence, spent)
         for constraint, evidence in zip(constraints, seen, strict=True)
     )
+    differences = (
+        *_edited(again),
+        *verify(certificate, _claims(again, order, look, spent), findings),
+        *not_passed(before),
+    )
+    if differences:
+        refuse_replaced(folder, run.manifest)
     return Verified(
         certificate,
         findings,
-        (
-            *_edited(again),
-            *verify(certificate, _claims(again, order, look, spent), findings),
-            *not_passed(before),
-        ),
+        differences,
         tuple(judge_calls(constraints, seen, spent)),
         tuple(_unvouched(again, order, len(before), is_known_here=is_known_here)),
         tuple(chain.from_iterable(map(say_fitted, constraints))),
@@ -234,7 +239,7 @@ def _claims(
     """Return the expected claims of the certificate, as far as they follow from the files."""
     run, certificate = again.run, again.certificate
     claims: dict[str, object] = {
-        "model_sha256": hashlib.sha256(run.folder.model.read_bytes()).hexdigest(),
+        "model_sha256": run.manifest["sha256"],  # that of the file, or it would not be loaded
         "rows_sha256": fingerprint(again.rows),
         "rows": len(again.rows.y),
         "risk": run.risk,

@@ -35,13 +35,16 @@ def describe_run_of_model(prepared: Preparation) -> dict[str, Any]:
     return {part: content[part] for part in PARTS}
 
 
-def read_run_of_model(folder: RunFolder) -> dict[str, Any]:
+def read_run_of_model(
+    folder: RunFolder, manifest: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return the content of `run.json` as the model in the folder needs it.
 
     The model itself tells, also where another session has begun since, or `run.json` is not there.
     Models of older versions do not tell: they are taken for models of the `run.json` beside them.
+    Whoever has read the manifest before gives it.
     """
-    manifest = folder.read(folder.model_manifest)
+    manifest = folder.read(folder.model_manifest) if manifest is None else manifest
     if OF_RUN not in manifest:
         return folder.read(folder.settings)
     content = folder.read(folder.settings) if folder.settings.exists() else {}

@@ -6,7 +6,6 @@ by which the risk is shared, goes where the run goes.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ from automl_admm.data.drift import Summary, alarms, summarize
 from automl_admm.data.row_hashes import NONE, RowHashes
 from automl_admm.execution.evidence_files import encode_evidence
 from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.runs.finish.model_file import refuse_replaced
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.labelled_rows import open_run
 from automl_admm.runs.saved.monitor.earlier_looks import EarlierLook, read_kept, read_looks
@@ -56,6 +56,7 @@ def monitor(
     data: str,
     place: Place = row_of,
     *,
+    manifest: Mapping[str, Any] | None = None,
     reference: Any = None,
     confidence: float = 0.95,
 ) -> Monitored:
@@ -64,14 +65,17 @@ def monitor(
     With the target among the columns of `frame` the limits are tested on all labelled rows of all
     looks; without it only shifts are looked for. `reference` has rows of the time of the fit; its
     counts are kept for later looks. In messages `data` names the table, `place` a row of it.
+    `manifest` is that of the model, if the rows were read by it.
     """
     if not 0.0 < confidence < 1.0:
         raise ConfigurationError(f"the confidence {confidence:g} is not between 0 and 1.")
     if not len(frame):
         raise DataError(f"{data} has no rows.")
     frame = frame.reset_index(drop=True)
-    run = open_run(folder, frame, data, place, is_labelled=False)
-    watched = _Watched(run, tuple(read_looks(folder)), _hash_of_model(folder), 1.0 - confidence)
+    run = open_run(folder, frame, data, place, manifest=manifest, is_labelled=False)
+    # That of the model in hand: another process may have put another one in the folder by now.
+    model = str(run.manifest["sha256"])
+    watched = _Watched(run, tuple(read_looks(folder)), model, 1.0 - confidence)
     return watched.look_at(frame, reference)
 
 
@@ -90,7 +94,7 @@ class _Watched:
 
     @property
     def same(self) -> tuple[EarlierLook, ...]:
-        """The looks at the model that is in the folder now: another one's rows do not count."""
+        """The looks at the model in hand: another one's rows do not count."""
         return tuple(look for look in self.looks if look.model == self.model)
 
     @cached_property
@@ -253,6 +257,8 @@ class _Watched:
             "written_order_sha256": hash_of_order(hashes),
             "written_hashes": np.sort(hashes.written).tolist(),
         }
+        # A look at a model that is gone would tell nobody of the one that is there.
+        refuse_replaced(self.run.folder, self.run.manifest)
         path = self._folder() / _name(found.look)
         partial = path.with_name(f".{path.name}.{os.getpid()}")
         write_json(partial, content)
@@ -289,7 +295,3 @@ def _say_anew(watched: _Watched, *, is_others: bool) -> str | None:
             "the rows again to look for shifts."
         )
     return " ".join(told) or None
-
-
-def _hash_of_model(folder: RunFolder) -> str:
-    return hashlib.sha256(folder.model.read_bytes()).hexdigest()
