@@ -120,18 +120,22 @@ class FinalFitResult:
             held_out_score=None if score is None else float(score),
             held_out_interval=as_interval(found.get("held_out_interval")),
             held_out_rows=int(found.get("held_out_rows", 0)),
-            held_out_constraints=tuple(found.get("held_out_constraints", ())),
-            held_out_decisions=found.get("held_out_decisions", {}),
+            held_out_constraints=_numbers(found.get("held_out_constraints", ())),
+            held_out_decisions=dict(found.get("held_out_decisions", {})),
             held_out_one_class=found.get("held_out_one_class"),
             held_out_problem=str(found.get("held_out_problem", "")),
             types=tuple(map(str, found.get("types", ()))),
             code=PipelineCode.from_json(found.get("code", {})),
             fit_seconds=float(found.get("fit_seconds", math.nan)),
             peak_mb=float(found.get("peak_mb", math.nan)),
-            costs=tuple(found.get("costs", ())),
-            one_sided=tuple(found.get("one_sided", ())),
+            costs=_numbers(found.get("costs", ())),
+            one_sided=tuple(map(int, found.get("one_sided", ()))),
             seen_loss=float(found.get("seen_loss", math.nan)),
         )
+
+
+def _numbers(found: Any) -> tuple[float, ...]:
+    return tuple(map(float, found))
 
 
 @dataclass(frozen=True, slots=True)

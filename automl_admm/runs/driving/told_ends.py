@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from numbers import Integral, Real
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.evaluations import Status
-from automl_admm.core.messages import say_value, text_of
+from automl_admm.core.messages import say_error, say_value, text_of
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.results import ANSWERED, asked_of
 
@@ -30,6 +30,8 @@ KINDS: Mapping[str, tuple[Any, str]] = {
     "folder": (Path | None, "a Path or None"),
 }
 CANDIDATE = "candidate"
+# The methods of the work with a fit or a choice as their result.
+FITS = frozenset({"refit", "fit_folds", "settle", "assemble", "fall_back", "choose_ensemble"})
 NOT_KILLED = "the executor cancelled it, and the run had not killed it"
 
 
@@ -87,13 +89,36 @@ def _is_missing(folder: Path) -> bool:
 
 def _fault_of_result(told: Finished, task: Task | None) -> str | None:
     """Say why a result is none of this task; an evaluation tells what it was asked for."""
-    if task is None or ANSWERED not in told.result or CANDIDATE not in task.arguments:
+    if task is None:
+        return None
+    if told.status is Status.SUCCESS and (wrong := _unread(told.result, task.method)):
+        return f"with a result that is none of the task '{task.method}': {wrong}"
+    if ANSWERED not in told.result or CANDIDATE not in task.arguments:
         return None
     answered = told.result[ANSWERED]
     if not isinstance(answered, list | tuple):
         return f"with {ANSWERED}={say_value(answered)}, which is no list"
     is_its = list(answered) == asked_of(task.arguments)
     return None if is_its else "with the result of another task"
+
+
+def _unread(result: Mapping[str, Any], method: str) -> str | None:
+    """Say why the result of a fit cannot be read; an evaluation that cannot is an invalid one."""
+    if method not in FITS:
+        return None
+    # They bring scikit-learn, and the tasks of a black box have no such results.
+    from automl_admm.pipelines.ensembles.task import EnsembleResult
+    from automl_admm.pipelines.fit_results import FallbackResult, FinalFitResult
+
+    readers: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
+        "fall_back": FallbackResult.from_json,
+        "choose_ensemble": EnsembleResult.from_json,
+    }
+    try:
+        readers.get(method, FinalFitResult.from_json)(result)
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as problem:
+        return say_error(problem)
+    return None
 
 
 def _with_plain_result(told: Finished) -> Finished:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from automl_admm import minimize
+from automl_admm import AutoMLRegressor, minimize
 from automl_admm.core.errors import PluginError
 from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Finished, Task
@@ -134,6 +134,43 @@ def test_what_an_evaluation_answered_is_a_list_or_a_tuple(
     asked = Task(3, "evaluate", {"seed": 7, "candidate": Candidate(Selection(()), (0.5,))})
     found = fault_of(replace(DONE, result={"answered": answered}), {3: asked})
     assert found == (says and f"it says that task 3 ended {says}")
+
+
+@pytest.mark.parametrize(
+    ("method", "result", "says"),
+    [
+        ("refit", {"files": ["model"]}, "ValueError: dictionary update"),
+        ("fit_folds", {"held_out_rows": None}, "TypeError: int()"),
+        ("settle", {"code": 1}, "AttributeError: 'int'"),
+        ("assemble", {"costs": ["dear"]}, "ValueError: could not convert"),
+        ("fall_back", {"rows": 5}, "KeyError: 'evaluation'"),
+        ("choose_ensemble", {}, "KeyError: 'counts'"),
+    ],
+)
+def test_a_result_that_is_no_fit_is_told(method: str, result: dict[str, Any], says: str) -> None:
+    told, tasks = replace(DONE, result=result), {3: Task(3, method, {})}
+    found = str(fault_of(told, tasks))
+    said = f"it says that task 3 ended with a result that is none of the task '{method}': {says}"
+    assert found.startswith(said)
+    assert fault_of(replace(told, status=Status.ERROR), tasks) is None
+
+
+class Altering(InlineExecutor):
+    """Loses a part of the result of the final fit."""
+
+    def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+        lost = {"held_out_rows": None}
+        found = super().wait(timeout)
+        return [
+            replace(one, result=lost) if lost.keys() <= one.result.keys() else one for one in found
+        ]
+
+
+def test_an_altered_final_fit_is_an_error_in_one_line(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    search = AutoMLRegressor("tiny", max_evaluations=1, executor=Altering, work_dir=tmp_path / "r")
+    with pytest.raises(PluginError, match="with a result that is none of the task 'refit'"):
+        search.fit(X[:, :2], X.sum(axis=1))
 
 
 def test_only_what_the_run_has_killed_is_cancelled() -> None:
