@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from report_runs import an_evaluation, write_run
 
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.report.writing import make_report
 
 HOSTILE = 'gap[<b>"\x1b[2J\u202e]'
@@ -24,8 +25,11 @@ LIMITS = [
 VALUES = [(0.05, 0.4, 1.0), (0.25, 0.6, 1.0), (0.15, 0.55, 1.0), (0.05, 0.6, 9.0), (0.3, 0.3, 9.0)]
 
 
-def with_limits(path: Path, values: list[tuple[float, ...]]) -> Path:
-    found = [an_evaluation(n, constraints=v) for n, v in enumerate(values, start=1)]
+def with_values(path: Path, values: list[tuple[float, ...]]) -> Path:
+    return with_limits(path, [an_evaluation(n, constraints=v) for n, v in enumerate(values, 1)])
+
+
+def with_limits(path: Path, found: list[Evaluation]) -> Path:
     made = write_run(path, found, state="stopped")
     content = json.loads((made / "run.json").read_text())
     content["settings"]["limits"] = LIMITS
@@ -35,7 +39,7 @@ def with_limits(path: Path, values: list[tuple[float, ...]]) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return with_limits(tmp_path / "run", VALUES)
+    return with_values(tmp_path / "run", VALUES)
 
 
 def test_a_conflict_is_told_with_what_would_be_met(run: Any, folder: Path) -> None:
@@ -72,15 +76,20 @@ def test_json_and_csv_have_every_pair_in_a_moved_folder(
 
 
 def test_a_limit_never_met_is_told_with_its_best_value(run: Any, tmp_path: Path) -> None:
-    made = with_limits(tmp_path / "run", [(0.05, 0.4, 1.0), (0.05, 0.3, 1.0)])
+    made = with_values(tmp_path / "run", [(0.05, 0.4, 1.0), (0.05, 0.3, 1.0)])
     out = run("explain", made, "--limits").out
     assert "never met    recall >= 0.5: best value seen 0.4 (#1)" in out
     assert "conflict" not in out
+    log = [an_evaluation(1, constraints=(0.05, 0.4, 1.0))]
+    log += [an_evaluation(2, constraints=(0.05, 0.6, 1.0), details={"folds_left": 3})]
+    again = with_limits(tmp_path / "again", log)
+    out = run("explain", again, "--limits").out
+    assert "never met    recall >= 0.5: best value seen 0.6 (#2, stopped early)" in out
 
 
 def test_where_something_is_within_only_trade_offs_are_told(run: Any, tmp_path: Path) -> None:
     values = [(n / 40, n / 40 + 0.45, 1.0) for n in range(1, 31)]
-    made = with_limits(tmp_path / "run", [*values, (0.2, 0.1, 1.0)])
+    made = with_values(tmp_path / "run", [*values, (0.2, 0.1, 1.0)])
     out = run("explain", made, "--limits").out
     assert "31 evaluations" not in out, "four of them failed"
     assert "27 evaluations on all rows and folds, 3 within all limits" in out

@@ -50,7 +50,9 @@ def _facts(found: ExplainedLimits) -> Iterator[tuple[str, str]]:
     yield "limits", ", ".join(found.limits) or "none: give some with --constraint"
     yield "evaluations", tell_count(found)
     for one in found.never_met:
-        best = "none was measured" if one.best is None else f"{plain(one.best)} (#{one.number})"
+        early = ", stopped early" if one.stopped else ""
+        seen = "none was measured" if one.best is None else plain(one.best)
+        best = seen if one.best is None else f"{seen} (#{one.number}{early})"
         at = " at the thresholds that were tried" if one.at_thresholds else ""
         yield "never met", f"{one.limit}: best value seen{at} {best}"
     if not found.never_met:

@@ -26,13 +26,15 @@ NOT_SO_FAR = "Another search may find what this one did not: this is what its ev
 class LimitAlone:
     """A limit that no evaluation is within, with the best value seen and its evaluation.
 
-    With `at_thresholds` that is so at the decision thresholds that were tried.
+    With `at_thresholds` that is so at the decision thresholds that were tried. One that was
+    `stopped` early has that value on its first folds, and cannot ship, though it may be within.
     """
 
     limit: str
     best: float | None
     number: int | None
     at_thresholds: bool
+    stopped: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,8 @@ def explain_limits(search: Searched) -> ExplainedLimits:
 
 def _alone(one: NeverMet) -> LimitAlone:
     number = None if one.nearest is None else one.nearest.number
-    return LimitAlone(str(one.limit), numbers.finite(one.best), number, one.at_thresholds)
+    best = numbers.finite(one.best)
+    return LimitAlone(str(one.limit), best, number, one.at_thresholds, one.is_stopped)
 
 
 def _close(search: Searched, one: Close) -> ClosePoint:

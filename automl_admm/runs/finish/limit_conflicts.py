@@ -25,13 +25,18 @@ class NeverMet:
     """A limit that holds for no evaluation; `nearest` has the best value, None if it has none.
 
     `at_thresholds` is True if thresholds move it, and were chosen for all limits together: others
-    than those tried may keep it.
+    than those tried may keep it. A `nearest` one that was stopped early may even be within it.
     """
 
     limit: Limit
     best: float
     nearest: Evaluation | None
     at_thresholds: bool = False
+
+    @property
+    def is_stopped(self) -> bool:
+        """True if the best value was measured on some folds alone."""
+        return self.nearest is not None and self.nearest.folds_left > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +96,9 @@ def find_conflict(
         if not is_feasible(one, limits)
     ]
     everywhere = [*several, *others]
+    stopped = [one for one in evaluations if one.ok and one.folds_left and one.one_class is None]
     never = [
-        _never_met(limit, place, everywhere, is_moved=limit.name in moved)
+        _never_met(limit, place, everywhere, stopped, is_moved=limit.name in moved)
         for place, limit in enumerate(limits)
     ]
     met = frozenset(place for place, one in enumerate(never) if one is None)
@@ -176,11 +182,16 @@ def _disjoint(sets: Sequence[frozenset[int]]) -> int:
 
 
 def _never_met(
-    limit: Limit, place: int, several: Sequence[Evaluation], *, is_moved: bool
+    limit: Limit,
+    place: int,
+    several: Sequence[Evaluation],
+    stopped: Sequence[Evaluation],
+    *,
+    is_moved: bool,
 ) -> NeverMet | None:
     if not several or any(limit.holds(one.constraints[place]) for one in several):
         return None
-    measured = [one for one in several if math.isfinite(one.constraints[place])]
+    measured = [one for one in (*several, *stopped) if math.isfinite(one.constraints[place])]
     nearest = min(measured, key=lambda one: limit.turned(one.constraints[place]), default=None)
     best = math.nan if nearest is None else nearest.constraints[place]
     chosen = any(value is not None for one in several for value in _thresholds(one))
@@ -272,5 +283,6 @@ def _say_never(one: NeverMet) -> str:
     if one.nearest is None:
         return f"{one.limit} has no value in any evaluation"
     at = " at the thresholds that were tried" if one.at_thresholds else ""
-    seen = f"the best value seen is {one.best:.4g} (#{one.nearest.number})"
-    return f"{one.limit} is never met{at}: {seen}"
+    folds, early = (" on all folds", ", stopped early") if one.is_stopped else ("", "")
+    seen = f"the best value seen is {one.best:.4g} (#{one.nearest.number}{early})"
+    return f"{one.limit} is never met{at}{folds}: {seen}"

@@ -15,6 +15,7 @@ from automl_admm.core.errors import AutomlAdmmError, StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.protocols import Store
 from automl_admm.core.run import RunResult, RunState
+from automl_admm.core.space import Candidate
 from automl_admm.execution.task_folders import remove_tree, temporary_folder
 from automl_admm.runs.driving.logbook import Past
 from automl_admm.runs.kept_predictions import remove_others
@@ -26,6 +27,7 @@ from automl_admm.runs.prepare.reused import Reused
 from automl_admm.runs.prepare.starts import read_known
 from automl_admm.runs.session.begun_change import begin_change, end_change, settle_change
 from automl_admm.runs.session.changes import Changes, best_texts, find_changes, read_anew, refuse
+from automl_admm.runs.session.lost_rivals import nearest, without_rival
 from automl_admm.runs.session.mixed_basis import mixed_parts
 from automl_admm.runs.session.run_json import Stretch, describe_run, write_settings
 from automl_admm.runs.session.run_log import check_limits, without_guesses
@@ -97,7 +99,8 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
             knows_kept = _may_know_rows_kept(prepared, before)
             prepared = _with_tried_first(prepared, before, changes, knows_kept=knows_kept)
             is_decided_otherwise = changes.bounds and prepared.work.chooses_thresholds
-            if changes.space or changes.void or is_decided_otherwise:
+            is_anew = changes.space or changes.void or is_decided_otherwise
+            if is_anew or without_rival(known, prepared, changes):
                 prepared, known = _carry_over(
                     folder, store, known, prepared, changes, knows_kept=knows_kept
                 )
@@ -201,8 +204,9 @@ def _carry_over(
 ) -> tuple[Preparation, Sequence[Evaluation]]:
     """Keep the still meaningful part of the store, with thresholds for the limits of now.
 
-    If nothing is left, the best known pipelines are the starting points, unless they are the best
-    on rows that are now kept from the search: no proof and no score on those could be trusted.
+    The best of the pipelines that lost their evaluations are the starting points, unless they are
+    the best on rows that are now kept from the search: no proof and no score on those could be
+    trusted.
     """
     pipelines = prepared.grammar.pipelines
     kept = [] if changes.void else read_anew(known, pipelines)
@@ -210,29 +214,48 @@ def _carry_over(
     if kept and changes.bounds and prepared.work.chooses_thresholds:
         decided = decide_anew(prepared, folder, kept)
         kept, lost = list(decided.kept), decided.lost
+    raced = {one.number: one for one in without_rival(kept, prepared, changes)}
+    kept = [one for one in kept if one.number not in raced]
     store.begin_anew(kept, copy=begin_change(folder, is_void=changes.void))
-    if not lost:
+    if not lost and not raced:
         return prepared, kept
-    if changes.void:
-        told = "what was evaluated before does not count any more (%s): %d of %d evaluations go"
-        logger.warning(told, "; ".join(changes.lines), len(lost), len(known))
-    else:
+    if lost:
+        _tell_lost(lost, known, changes)
+    if raced:
         told = (
-            "thresholds are chosen anew for the changed limits; evaluations without kept "
-            "predictions go, and the best of these are tried first: %d of %d"
+            "evaluations that were stopped early, clearly behind one that is not within the limits "
+            "now or not there, do not count any more; the best of them are tried first: %d of %d"
         )
-        logger.warning(told, len(lost), len(known))
+        logger.warning(told, len(raced), len(known))
     if knows_kept:
         logger.warning(
             "the search begins without the pipelines of the sessions before: they were chosen on "
             "rows that it may not see now."
         )
         return prepared, kept
-    best = dict.fromkeys(best_texts(lost, pipelines))
-    new = [one for one in best if one not in prepared.starts]
-    tried_first = (*prepared.reused.tried_first, *map(pipelines.text, new))
+    stopped = nearest(list(raced.values()), prepared.limits)
+    return _beginning_with(prepared, (*stopped, *best_texts(lost, pipelines))), kept
+
+
+def _tell_lost(lost: Sequence[Evaluation], known: Sequence[Evaluation], changes: Changes) -> None:
+    if changes.void:
+        told = "what was evaluated before does not count any more (%s): %d of %d evaluations go"
+        logger.warning(told, "; ".join(changes.lines), len(lost), len(known))
+        return
+    told = (
+        "thresholds are chosen anew for the changed limits; evaluations without kept "
+        "predictions go, and the best of these are tried first: %d of %d"
+    )
+    logger.warning(told, len(lost), len(known))
+
+
+def _beginning_with(prepared: Preparation, candidates: Sequence[Candidate]) -> Preparation:
+    """Return the preparation with more starting points behind its own."""
+    new = [one for one in dict.fromkeys(candidates) if one not in prepared.starts]
+    texts = map(prepared.grammar.pipelines.text, new)
+    tried_first = (*prepared.reused.tried_first, *texts)
     reused = replace(prepared.reused, tried_first=tried_first)
-    return replace(prepared, starts=(*prepared.starts, *new), reused=reused), kept
+    return replace(prepared, starts=(*prepared.starts, *new), reused=reused)
 
 
 def _wall_clock(begun: float) -> str:

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from automl_admm.core.evaluations import ONE_CLASS, Evaluation, Status, is_feasible
+from automl_admm.core.evaluations import FOLDS_LEFT, ONE_CLASS, Evaluation, Status, is_feasible
 from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import best_of
 from automl_admm.core.space import Candidate
@@ -103,6 +103,15 @@ def test_a_limit_that_nothing_keeps_is_told_with_the_best_value() -> None:
     unmeasured = find_conflict([evaluation(1, math.nan, 0.9)], [FPR, RECALL])
     assert say_conflict(unmeasured) == "fpr <= 0.1 has no value in any evaluation"
     assert unmeasured.closest == ()
+
+
+def test_a_better_value_of_one_that_was_stopped_is_not_hidden() -> None:
+    log = [evaluation(1, 40.0), evaluation(2, 5.0, details={FOLDS_LEFT: 3})]
+    found = find_conflict(log, [Limit("trees", 10)])
+    assert say_conflict(found) == (
+        "trees <= 10 is never met on all folds: the best value seen is 5 (#2, stopped early)"
+    )
+    assert [one.evaluation.number for one in found.closest] == [1], "a stopped one cannot ship"
 
 
 def test_a_limit_kept_at_another_threshold_is_not_never_met() -> None:
