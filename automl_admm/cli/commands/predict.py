@@ -38,6 +38,7 @@ from automl_admm.data.reading.streams import title_of
 from automl_admm.data.reading.tables import place_in
 from automl_admm.data.reading.unpacking import PACKED_SUFFIXES
 from automl_admm.data.writing import WRITERS, open_writer
+from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.labels import leaves_undecided
 from automl_admm.runs.finish.model_file import load_model, read_rows, rows_for_the_model
 from automl_admm.runs.finish.model_mark import tell_mark
@@ -253,7 +254,7 @@ def _predictions(model: Any, frame: Any, half_width: float | None = None) -> Any
 
     from automl_admm.pipelines.intervals import ends
 
-    with rows_for_the_model():
+    with unheard_warnings(), rows_for_the_model(model, frame):
         columns = {"prediction": _in_one_type(model, model.predict(frame))}
         if half_width is not None:
             columns["lower"], columns["upper"] = ends(columns["prediction"], half_width)

@@ -157,7 +157,7 @@ def read_given(
     metric = _metric(run, table)
     seen = run.for_limits(frame) if asked.groups else frame
     groups = dict(_groups(seen, table, constraints, asked))
-    with unheard_warnings(), rows_for_the_model():
+    with unheard_warnings(), rows_for_the_model(run.pipeline, table.X):
         decisions = decisions_of(answers, table)
         response = "" if table.classes is None else response_of(answers)
         scores = predict_unseen(answers, table) if response else None

@@ -59,7 +59,7 @@ def measure(view: RunView) -> ColumnImportance | None:
     def score(X: Any) -> float:
         return _score(metric, rows, replace(part, X=X))
 
-    with unheard_warnings(), rows_for_the_model():
+    with unheard_warnings(), rows_for_the_model(rows.run.pipeline, part.X):
         if math.isnan(score(part.X)):
             reason = _undefined(view.metric, rows, len(part.y))
             return ColumnImportance(

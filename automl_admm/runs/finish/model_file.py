@@ -25,6 +25,7 @@ from automl_admm.plugins.loading import OUR_PLUGINS, Plugins, load_plugins
 from automl_admm.runs.finish.encoding_of_training import encoding_before
 from automl_admm.runs.finish.model_versions import tell_missing
 from automl_admm.runs.finish.moved_types import MOVED, name_anew
+from automl_admm.runs.finish.overflows import has_gaps, overflow_of
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder
 
@@ -33,6 +34,7 @@ NO_FILLING = (
     "No step of it fills missing values: fill them, or fit again with a grammar that begins with "
     "impute, on rows that lack some."
 )
+TAME = "Correct such numbers, or leave out their rows."
 HINT = "A component of it cannot be unpickled; look at what it does in __setstate__."
 
 # Types of this package that a pipeline may have beside its components; some have a new name today.
@@ -132,8 +134,8 @@ def _no_model(folder: RunFolder, reason: str, hint: str | None = None) -> StoreE
 
 
 @contextmanager
-def rows_for_the_model() -> Iterator[None]:
-    """Turn any error of a model about its rows into an error of the data.
+def rows_for_the_model(model: Any, X: Any) -> Iterator[None]:
+    """Turn any error of a model about the rows `X` into an error of the data.
 
     A model from a run folder may be anything, and so may its errors.
     """
@@ -142,9 +144,17 @@ def rows_for_the_model() -> Iterator[None]:
     except AutomlAdmmError:
         raise
     except (Exception, SystemExit) as problem:
-        reason = reason_of(problem)
-        hint = NO_FILLING if "Input X contains NaN" in reason else None
-        raise DataError(f"the pipeline cannot take these rows: {reason}", hint=hint) from problem
+        raise _untaken(problem, model, X) from problem
+
+
+def _untaken(problem: BaseException, model: Any, X: Any) -> DataError:
+    """Return the error of rows that a model cannot take, with the cause where it is known."""
+    told, reason = "the pipeline cannot take these rows:", reason_of(problem)
+    large = overflow_of(model, X)
+    if large is not None:
+        return DataError(f"{told} a step of it overflows on {large}.", hint=TAME)
+    is_unfilled = "Input X contains NaN" in reason and has_gaps(X)
+    return DataError(f"{told} {reason}", hint=NO_FILLING if is_unfilled else None)
 
 
 def read_rows(

@@ -12,6 +12,7 @@ import numpy as np
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.messages import say_count
 from automl_admm.data.conforming import Place, row_of
+from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.intervals import half_width, least_count
 from automl_admm.runs.finish.model_file import rows_for_the_model
 from automl_admm.runs.saved.labelled_rows import open_run
@@ -73,7 +74,7 @@ def calibrate(
             f"{data}: {told}, and intervals by them would be too narrow.",
             hint="Give labelled rows that were not in the table of the run.",
         )
-    with rows_for_the_model():
+    with unheard_warnings(), rows_for_the_model(run.pipeline, table.X):
         errors = np.asarray(run.pipeline.predict(table.X), dtype=float) - np.asarray(table.y)
     clusters = table.roles.clusters
     groups = None if clusters is None else len(np.unique(clusters))

@@ -115,7 +115,7 @@ class CertifiedRun(RunRows):
             numbered = Numbered(self.pipeline, table.classes)
         ingest = read_ingest(self.manifest) or Ingest()
         origins = ingest.origins() or None
-        with unheard_warnings(), rows_for_the_model():
+        with unheard_warnings(), rows_for_the_model(self.pipeline, table.X):
             evaluated = EvaluatedPipeline(
                 pipeline=numbered,
                 X=table.X,

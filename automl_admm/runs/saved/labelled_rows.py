@@ -106,7 +106,7 @@ def evaluate_on(
     table = run.table(run.counted(frame.reset_index(drop=True)))
     metric = metric_of(run, table)
     answers = Remembered(run.pipeline)
-    with unheard_warnings(), rows_for_the_model():
+    with unheard_warnings(), rows_for_the_model(run.pipeline, table.X):
         score = score_of(metric, answers, table)
         interval = score_interval(metric, answers, table, score)
         rates = {}

@@ -83,7 +83,7 @@ class LoadedModel(BaseEstimator):  # type: ignore[misc]
         warn_of_later_rows(self.description, rows, depth=3)
         if method == "predict":
             warn_of_unknown_groups(self.pipeline, rows, depth=3)
-        with rows_for_the_model(), default_outputs():
+        with rows_for_the_model(self.pipeline, rows), default_outputs():
             return getattr(self.pipeline, method)(rows)
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -52,7 +52,7 @@ def judge_again(
     """
     if not stops:
         return {}
-    with unheard_warnings(), rows_for_the_model():
+    with unheard_warnings(), rows_for_the_model(pipeline, rows.X):
         seen = EvaluatedPipeline(
             pipeline=pipeline,
             X=rows.X,

@@ -95,9 +95,9 @@ def test_strange_types_are_refused_before_loading(tmp_path: Path) -> None:
 
 
 def test_a_model_that_leaves_the_program_is_an_error_of_its_rows() -> None:
-    with pytest.raises(DataError, match="cannot take these rows"), rows_for_the_model():
+    with pytest.raises(DataError, match="cannot take these rows"), rows_for_the_model(None, []):
         sys.exit(0)
-    with pytest.raises(KeyboardInterrupt), rows_for_the_model():
+    with pytest.raises(KeyboardInterrupt), rows_for_the_model(None, []):
         raise KeyboardInterrupt
 
 

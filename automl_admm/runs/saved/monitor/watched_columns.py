@@ -38,7 +38,7 @@ def shifts_from(
 
 def _says(pipeline: Any, rows: Any) -> Any:
     """Return the probability of the positive class, or the decision, or the number."""
-    with unheard_warnings(), rows_for_the_model():
+    with unheard_warnings(), rows_for_the_model(pipeline, rows):
         scores = np.asarray(predict_scores(pipeline, rows))
         if scores.ndim == 1:
             return scores

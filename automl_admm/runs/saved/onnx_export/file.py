@@ -73,14 +73,18 @@ def convert(pipeline: Any, rows: Any, manifest: Mapping[str, Any]) -> OnnxModel:
     frame.columns = frame.columns.astype(str)
     given = frame if hasattr(rows, "columns") else np.asarray(rows)[places]
     with unheard_warnings(), warnings.catch_warnings(action="ignore"):
-        with rows_for_the_model():
+        with rows_for_the_model(pipeline, given):
             told = Told.of(pipeline, given)
         kept = _nearest(pipeline, given, frame, told)
         if kept is None:
             raise unwritable(pipeline, given, frame, manifest)
         if not kept.difference <= TOLERANCE:
             raise otherwise(pipeline, given, frame, kept.difference)
-    with unheard_warnings(), warnings.catch_warnings(action="ignore"), rows_for_the_model():
+    with (
+        unheard_warnings(),
+        warnings.catch_warnings(action="ignore"),
+        rows_for_the_model(pipeline, given),
+    ):
         _check_new_cells(pipeline, kept, frame, is_frame=hasattr(rows, "columns"))
     return kept
 
