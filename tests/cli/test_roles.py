@@ -145,6 +145,29 @@ def test_what_cannot_be_is_told_in_a_line(
     assert len(ended.err.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("w", "-1", "the weight in 'w' is negative in 1 of 240 rows, first in later.csv, line 7."),
+        ("site", None, "the group in 'site' is missing in 1 of 239 rows, first in later.csv, lin"),
+    ],
+)
+def test_what_cannot_be_in_later_rows_is_told_with_its_place(
+    run: Any, table: Path, column: str, value: str | None, said: str
+) -> None:
+    assert fit(run, table, "--weight", "w", "--group", "site").code == 0
+    later = pd.read_csv(table, dtype=str)
+    later.loc[5, column] = value
+    if column == "site":  # a row that does not count moves no place
+        later.loc[2, "w"] = "0"
+    later.to_csv("later.csv", index=False)
+    for command in (("evaluate", "here", "later.csv"), ("report", "here", "--data", "later.csv")):
+        ended = run(*command)
+        assert ended.code == 3
+        assert said in ended.err
+        assert "line 7." in ended.err
+
+
 def test_verify_says_that_a_column_with_a_role_is_missing(run: Any, table: Path) -> None:
     limit = ["--constraint", "fpr <= 0.9", "--certify", "0.9", "--time", "day"]
     assert fit(run, table, *limit).code == 0

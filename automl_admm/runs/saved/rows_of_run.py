@@ -87,7 +87,7 @@ class RunRows:
         sensitive = frame[settings["sensitive"]] if settings["sensitive"] else None
         sensitive = read_sensitive(sensitive, self._answers, place)
         known = known_columns(sensitive, taken.for_limits(), wanted)
-        return Table(taken.made, y, classes, known, self._roles_of(frame))
+        return Table(taken.made, y, classes, known, self._roles_of(frame, place))
 
     def row_hashes(self, table: Table) -> RowHashes:
         """Return the hashes of the rows of a `table`, by which those of the run are known."""
@@ -112,12 +112,12 @@ class RunRows:
             if kind in NARROW or kind != read[key]
         }
 
-    def _roles_of(self, frame: Any) -> Roles:
+    def _roles_of(self, frame: Any, place: Place) -> Roles:
         # From Python a feature may have the name of a role, and another type: roles come last.
         types = {str(one.name): one.dtype for one in self._described}
         known = {role: types.get(name, "") for role, name in self.roles.items()}
         narrow = {role: NARROW[kind] for role, kind in known.items() if kind in NARROW}
-        return self._columns(frame).read(narrow=narrow)
+        return self._columns(frame, place).read(narrow=narrow)
 
     @property
     def _described(self) -> tuple[Column, ...]:
@@ -165,14 +165,15 @@ class RunRows:
         """
         if self.roles.get("weight") not in frame.columns:
             return frame
-        mask = self._columns(frame).counted()
+        place = _places_by_index(self.place, frame.index)
+        mask = self._columns(frame, place).counted()
         return frame if mask is None else frame[mask]
 
-    def _columns(self, frame: Any) -> RoleColumns:
+    def _columns(self, frame: Any, place: Place) -> RoleColumns:
         known = {r: frame[n].reset_index(drop=True) for r, n in self.roles.items() if n in frame}
         if "weight" in known:
-            known["weight"] = read_answer(known["weight"], self._answers)
-        return RoleColumns(**known)
+            known["weight"] = read_answer(known["weight"], self._answers, place)
+        return RoleColumns(**known, place=place)
 
     @property
     def _answers(self) -> Ingest:
