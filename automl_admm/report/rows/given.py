@@ -32,6 +32,7 @@ from automl_admm.runs.saved.labelled_rows import (
     MeasuredLimit,
     measured_limits,
     metric_of,
+    one_class_on,
     open_run,
 )
 from automl_admm.runs.saved.row_origin import Origin, find_origin
@@ -67,7 +68,8 @@ class GivenRows:
 
     `scores` are probabilities of the classes, or scores, the positive class last; None of a model
     with decisions alone. `decisions` are class numbers, or predicted quantities. A run scored by a
-    function of its user has no `metric` here.
+    function of its user has no `metric` here. `one_class` is the class that the model gives to all
+    rows, of its run or of these, if it is only one.
     """
 
     run: CertifiedRun
@@ -79,6 +81,7 @@ class GivenRows:
     metric: Metric | None
     score: float
     constraints: tuple[Constraint, ...]
+    one_class: str | None
     limits: tuple[MeasuredLimit, ...]
     groups: dict[str, RowGroups]
 
@@ -162,6 +165,7 @@ def read_given(
         response = "" if table.classes is None else response_of(answers)
         scores = predict_unseen(answers, table) if response else None
         score = math.nan if metric is None else score_of(metric, answers, table)
+    only = one_class_on(run, table, decisions)
     return GivenRows(
         run=run,
         origin=origin,
@@ -172,7 +176,8 @@ def read_given(
         metric=metric,
         score=score,
         constraints=constraints,
-        limits=measured_limits(run, table, constraints),
+        one_class=only,
+        limits=measured_limits(run, table, constraints, only),
         groups=groups,
     )
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.evaluations import ONE_CLASS
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, Part, name, tag, together
 from automl_admm.report.document.tables import facts, table
@@ -42,7 +41,7 @@ class OnRows:
 
     So many rows are left `undecided`, and stand in no cell of it. `right` is the share of each
     class that is called so, by the weights of rows if they have any. `one_class` is the class that
-    the model gives to all rows of its run, if it is only one.
+    the model gives to all rows, of its run or of these, if it is only one.
     """
 
     origin: Origin
@@ -80,7 +79,7 @@ def measure(view: RunView) -> OnRows | None:
         right=tuple(_right(rows)),
         undecided=int((~rows.is_decided).sum()),
         has_weights=rows.table.roles.weights is not None,
-        one_class=manifest.get(ONE_CLASS),
+        one_class=rows.one_class,
     )
 
 

@@ -75,7 +75,7 @@ def measure(view: RunView) -> Thresholds | None:
     with unheard_warnings():
         fold = Fold.of(rows.evaluated(), aimed)
         places = tuple(
-            _at(rows, threshold, fold, aimed)
+            _at(rows, threshold, shipped, fold, aimed)
             for threshold in _places(rows.positive_scores, shipped)
         )
     limits = tuple(MovingLimit(str(one.limit), one.limit.bound) for one in aimed)
@@ -103,7 +103,9 @@ def _places(scores: Any, shipped: float | None) -> list[float]:
     return sorted({*map(float, found), *(() if shipped is None else (shipped,))})
 
 
-def _at(rows: GivenRows, threshold: float, fold: Fold, aimed: Sequence[Aimed]) -> AtThreshold:
+def _at(
+    rows: GivenRows, threshold: float, shipped: float | None, fold: Fold, aimed: Sequence[Aimed]
+) -> AtThreshold:
     y, weights = rows.table.y == 1, rows.table.roles.weights
     called = np.asarray(rows.positive_scores >= threshold)
 
@@ -115,6 +117,9 @@ def _at(rows: GivenRows, threshold: float, fold: Fold, aimed: Sequence[Aimed]) -
     every = np.ones(len(y), dtype=bool)
     values = fold.values(threshold)
     pairs = zip(aimed, values, strict=True)
+    # One class for all rows of the run is one at the model's own threshold, whatever these rows.
+    is_vacuous = threshold == shipped and rows.one_class is not None
+    tells_apart = not is_vacuous and only_class(rows.table, called.astype(int)) is None
     return AtThreshold(
         threshold=threshold,
         recall=share(called, y),
@@ -123,8 +128,7 @@ def _at(rows: GivenRows, threshold: float, fold: Fold, aimed: Sequence[Aimed]) -
         selection_rate=share(called, every),
         accuracy=share(called == y, every),
         limits=tuple(map(numbers.finite, values)),
-        holds=only_class(rows.table, called.astype(int)) is None
-        and all(one.limit.holds(value) for one, value in pairs),
+        holds=tells_apart and all(one.limit.holds(value) for one, value in pairs),
     )
 
 

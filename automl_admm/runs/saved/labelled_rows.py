@@ -14,7 +14,7 @@ from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.later_rows import LaterRows
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.metrics import Metric, resolve_metric
-from automl_admm.pipelines.predictions.decisions import decisions_of, rates_of
+from automl_admm.pipelines.predictions.decisions import decisions_of, only_class, rates_of
 from automl_admm.pipelines.predictions.measured import Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Remembered
 from automl_admm.pipelines.score_interval import score_interval
@@ -38,7 +38,8 @@ NOTHING_ASIDE = RowsAside(rows=1, places=(0,))
 class MeasuredLimit:
     """A limit and its value on labelled rows; NaN if these rows cannot tell it.
 
-    `one_class` is the class that the model gives to all rows of its run, if it is only one.
+    `one_class` is the class that the model gives to all rows, of its run or of these, if it is only
+    one.
     """
 
     limit: Limit
@@ -109,10 +110,11 @@ def evaluate_on(
     with unheard_warnings(), rows_for_the_model(run.pipeline, table.X):
         score = score_of(metric, answers, table)
         interval = score_interval(metric, answers, table, score)
-        rates = {}
+        decisions, rates = decisions_of(answers, table), {}
         if table.classes is not None and len(table.classes) == 2:
-            rates = rates_of(table.y, decisions_of(answers, table), table.roles.weights)
-    limits = measured_limits(run, table, limits_on_rows(run, table))
+            rates = rates_of(table.y, decisions, table.roles.weights)
+    only = one_class_on(run, table, decisions)
+    limits = measured_limits(run, table, limits_on_rows(run, table), only)
     origin, _ = find_origin(run, table, len(table.y), None)
     return OnLabelledRows(
         rows=len(table.y),
@@ -176,16 +178,24 @@ def metric_of(run: CertifiedRun, table: Table) -> Metric:
     return resolve_metric(name, task, classes, metrics).knowing(table.classes)
 
 
+def one_class_on(run: CertifiedRun, table: Table, decisions: Any) -> str | None:
+    """Return the only class of a model's `decisions` on its run's rows, or on rows of several."""
+    only: str | None = run.manifest.get(ONE_CLASS)
+    return only_class(table, decisions) if only is None else only
+
+
 def measured_limits(
-    run: CertifiedRun, table: Table, constraints: Sequence[Constraint]
+    run: CertifiedRun, table: Table, constraints: Sequence[Constraint], only: str | None
 ) -> tuple[MeasuredLimit, ...]:
-    """Measure the limits of a run on labelled rows; those not among `constraints` have no value."""
+    """Measure the limits of a run on labelled rows; those not among `constraints` have no value.
+
+    `only` is the class of all rows, if there is only one.
+    """
     if not run.settings["limits"]:
         return ()
     said, names = run.manifest.get("constraints", {}), [str(one.limit) for one in constraints]
     seen = dict(zip(names, run.evidence(table, constraints, is_proof=False), strict=True))
     values = {name: float(evidence.value) for name, evidence in seen.items()}
-    only = run.manifest.get(ONE_CLASS)
     return tuple(
         MeasuredLimit(limit, values.get(str(limit), math.nan), said.get(str(limit)), only)
         for limit in (one.limit for one in run.limits())
