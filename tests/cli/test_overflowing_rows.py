@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -38,3 +39,20 @@ def test_a_step_that_overflows_is_no_want_of_filling(
     assert "a step of it overflows on large numbers, such as -1e+308 in column 'b'." in done.err
     assert "fills missing values" not in done.err
     assert [one for one in recwarn if one.category is RuntimeWarning] == []
+
+
+@pytest.mark.parametrize("size", [1e200, 1e308])
+@pytest.mark.parametrize("column", ["y", "a"])
+def test_a_report_on_huge_quantities_is_made_without_a_word(
+    run: Any, tmp_path: Path, column: str, size: float, recwarn: pytest.WarningsRecorder
+) -> None:
+    frame = train(run, tmp_path, lambda rows: rows["a"] / 2 + rows["b"], "impute", "ridge")
+    frame.loc[:1, column] = size, -size / 2
+    frame.to_csv(tmp_path / "huge.csv", index=False)
+    recwarn.clear()
+    done = run("report", "out", "--data", "huge.csv", "-o", "page.html")
+    assert (done.code, done.err) == (0, "")
+    assert [str(one.message) for one in recwarn if one.category is RuntimeWarning] == []
+    found = json.loads((tmp_path / "page.json").read_text(encoding="utf-8"))["residuals"]
+    if size < 1e300:
+        assert found["root_mean_square"] >= size / 3 / np.sqrt(120)

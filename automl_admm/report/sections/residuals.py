@@ -22,6 +22,7 @@ from automl_admm.report.sections.section import Section
 from automl_admm.report.view import RunView
 
 MOST_DRAWN = 1_000
+LARGE = 1e100  # sums of the squares of smaller errors are numbers
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -64,18 +65,30 @@ def measure(view: RunView) -> Residuals | None:
         return None
     truth = np.asarray(rows.table.y, dtype=float)
     predicted = np.asarray(rows.decisions, dtype=float).ravel()
-    weights, errors = rows.table.roles.weights, predicted - truth
+    with np.errstate(over="ignore", invalid="ignore"):  # what is beyond all numbers is not shown
+        return _measured(truth, predicted, rows.table.roles.weights, int(view.settings["seed"]))
+
+
+def _measured(truth: Any, predicted: Any, weights: Any, seed: int) -> Residuals:
+    errors = predicted - truth
     explained = explained_variance(errors**2, truth, weights)
     return Residuals(
         rows=len(truth),
         r2=None if math.isnan(explained) else explained,
         mean_absolute=float(np.average(np.abs(errors), weights=weights)),
-        root_mean_square=float(np.sqrt(np.average(errors**2, weights=weights))),
+        root_mean_square=_root_mean_square(errors, weights),
         bias=float(np.average(errors, weights=weights)),
         quantiles={f"{q:g}": _quantile(errors, weights, q) for q in QUANTILES},
         bands=tuple(_bands(predicted, errors, weights)),
-        points=_sample(truth, predicted, int(view.settings["seed"])),
+        points=_sample(truth, predicted, seed),
     )
+
+
+def _root_mean_square(errors: Any, weights: Any) -> float:
+    """Return √ mean(e²), of large errors without their squares."""
+    largest = float(np.abs(errors).max())
+    unit = largest if largest > LARGE else 1.0
+    return unit * float(np.sqrt(np.average((errors / unit) ** 2, weights=weights)))
 
 
 def _quantile(errors: Any, weights: Any, quantile: float) -> float:
@@ -93,7 +106,7 @@ def _bands(predicted: Any, errors: Any, weights: Any) -> list[Band]:
 
 def _band(predicted: Any, errors: Any, weights: Any) -> Band:
     middle, error = (float(np.average(one, weights=weights)) for one in (predicted, errors))
-    spread = float(np.sqrt(np.average((errors - error) ** 2, weights=weights)))
+    spread = _root_mean_square(errors - error, weights)
     weight = float(len(errors) if weights is None else weights.sum())
     return Band(len(errors), weight, middle, error, spread)
 
