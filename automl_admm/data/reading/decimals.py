@@ -42,13 +42,19 @@ KIND = re.compile(
         )
     )
 )
+# Cells that leave no doubt, as those of most columns of numbers.
+PLAIN = re.compile(rf"{WHOLE.pattern}|(?!{POINT_OR_THOUSANDS.pattern}\Z){POINT.pattern}|")
 
 
 def judge(cells: Iterable[object], *, skip_strange: bool = False) -> tuple[Verdict | None, str]:
     """Return the verdict on the signs of a column, and a cell that shows it; None if it is open."""
+    texts = [cell.strip() if isinstance(cell, str) else "" for cell in cells]
+    # To ask for the kind of each cell takes three times as long.
+    if all(map(PLAIN.fullmatch, texts)):
+        point = next((one for one in texts if "." in one), None)
+        return (None, "") if point is None else ("point", point)
     seen: dict[str, str] = {}
-    for cell in cells:
-        written = cell.strip() if isinstance(cell, str) else ""
+    for written in texts:
         if written in MISSING_TEXTS:
             continue
         found = KIND.fullmatch(written)

@@ -97,7 +97,7 @@ def find_dialect(path: Path, options: FileOptions) -> Dialect:
     text, is_cut = beginning(path)
     # Blanks have become commas by now.
     named = "," if options.separator == " " else options.separator
-    signs = (*WORDS,) if named is None else (named,)
+    signs = _signs_in(text) if named is None else (named,)
     samples = [sample_of(text, sign, is_cut=is_cut) for sign in signs]
     chosen = samples[0] if len(samples) == 1 else _choose(path, samples)
     unique = _unique_names(path, chosen, options)
@@ -115,8 +115,16 @@ def likely_separator(path: Path) -> str:
     """
     with path.open("rb") as file:
         text, is_cut = file.read(SAMPLE).decode("utf-8-sig", "replace"), bool(file.read(1))
-    samples = [sample_of(text, sign, is_cut=is_cut) for sign in SIGNS]
+    samples = [sample_of(text, sign, is_cut=is_cut) for sign in _signs_in(text)]
     return max(samples, key=lambda one: (one.fits, one.alike, one.width)).separator
+
+
+def _signs_in(text: str) -> list[str]:
+    """List the signs that may part columns of a text: each other one leaves its lines whole.
+
+    Every sign takes a pass over the sample. The comma stays, as that of a file that fits none.
+    """
+    return [sign for sign in SIGNS if sign == "," or sign in text]
 
 
 def _unique_names(path: Path, sample: Sample, options: FileOptions) -> UniqueNames | None:
@@ -147,7 +155,7 @@ def sample_of(text: str, separator: str, *, is_cut: bool, quote: str = '"') -> S
     rows: list[Sequence[str]] = []
     is_broken = False
     try:
-        rows.extend(row for row in _rows(text, separator, quote))
+        rows.extend(filter(None, _reader(text, separator, quote)))
     except csv.Error:
         # A sample may end within quotes.
         is_broken = not is_cut
@@ -155,12 +163,11 @@ def sample_of(text: str, separator: str, *, is_cut: bool, quote: str = '"') -> S
     return Sample(separator, rows[:-1] if is_cut and len(rows) > 1 else rows, is_broken)
 
 
-def _rows(text: str, separator: str, quote: str) -> Iterator[list[str]]:
-    with io.StringIO(text, newline="") as lines:
-        reader = csv.reader(
-            lines, delimiter=separator, quotechar=quote, skipinitialspace=True, strict=True
-        )
-        yield from (row for row in reader if row)
+def _reader(text: str, separator: str, quote: str) -> Iterator[list[str]]:
+    lines = io.StringIO(text, newline="")
+    return csv.reader(
+        lines, delimiter=separator, quotechar=quote, skipinitialspace=True, strict=True
+    )
 
 
 def _choose(path: Path, samples: Sequence[Sample]) -> Sample:
