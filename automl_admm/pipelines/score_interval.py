@@ -75,11 +75,11 @@ def score_interval(
     return score - ERRORS * error, min(score + ERRORS * error, max(metric.best, score))
 
 
-def _units(rows: Table) -> list[Any]:
-    """Return the places to draw together: a row, or a group of rows that belong together."""
+def _units(rows: Table) -> Any:
+    """Return the places to draw together: those of rows alone, or lists of them for groups."""
     clusters = rows.roles.clusters
     if clusters is None:
-        return [np.array([place]) for place in range(len(rows.y))]
+        return np.arange(len(rows.y))
     order = np.argsort(clusters, kind="stable")
     starts = np.flatnonzero(np.diff(clusters[order])) + 1
     return np.split(order, starts)
@@ -93,7 +93,14 @@ def _score_of_part(metric: Metric, answers: Remembered, rows: Table) -> PartScor
     return partial(_score_at, metric, _AtPlaces(answers, rows.X), rows)
 
 
-def _resampled(score: PartScore, units: list[Any]) -> Any:
+def _places(units: Any, drawn: Any) -> Any:
+    """Return the places of drawn units; rows alone are taken at once, in a tenth of the time."""
+    if isinstance(units, np.ndarray):
+        return units[drawn]
+    return np.concatenate([units[place] for place in drawn])
+
+
+def _resampled(score: PartScore, units: Any) -> Any:
     """Return the scores of the resamples; none if they take too long."""
     from sklearn import config_context
 
@@ -105,7 +112,7 @@ def _resampled(score: PartScore, units: list[Any]) -> Any:
             if time.process_time() - begun > PATIENCE:
                 return np.array([])
             some = rng.integers(len(units), size=drawn)
-            found.append(score(np.concatenate([units[place] for place in some])))
+            found.append(score(_places(units, some)))
     return np.array(found)
 
 

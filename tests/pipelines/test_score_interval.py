@@ -61,6 +61,10 @@ def test_the_width_is_that_of_the_binomial(rows: int) -> None:
     assert pipeline.calls == 1, "the rows are predicted once"
 
 
+def test_rows_alone_are_drawn_as_groups_of_one_row_are() -> None:
+    assert interval(*rows_with(0.8, 400)) == interval(*rows_with(0.8, 400, np.arange(400)))
+
+
 def test_rows_of_one_group_are_drawn_together() -> None:
     alike = np.repeat(np.arange(40), 10)
     single, grouped = (rows_with(0.5, 400, clusters) for clusters in (np.arange(400), alike))
