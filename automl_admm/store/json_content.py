@@ -127,11 +127,11 @@ def flag(value: Any, where: str) -> None:
 
 def whole(least: int = 0, most: int = LARGEST_WHOLE) -> Schema:
     """Return the schema of whole numbers from `least` to `most`."""
+    upwards = f"to {most}" if most < LARGEST_WHOLE else "upwards"
+    expected = f"a whole number from {least} {upwards}"
 
     def check(value: Any, where: str) -> None:
         is_whole = isinstance(value, int) and not isinstance(value, bool)
-        upwards = f"to {most}" if most < LARGEST_WHOLE else "upwards"
-        expected = f"a whole number from {least} {upwards}"
         _demand(is_whole and least <= value <= most, value, where, expected)
 
     return check
@@ -151,10 +151,11 @@ def number(value: Any, where: str) -> None:
 
 def within(low: float, high: float) -> Schema:
     """Return the schema of numbers between two bounds."""
+    expected = f"a number from {low:g} to {high:g}"
 
     def check(value: Any, where: str) -> None:
         number(value, where)
-        _demand(low <= value <= high, value, where, f"a number from {low:g} to {high:g}")
+        _demand(low <= value <= high, value, where, expected)
 
     return check
 
@@ -215,10 +216,11 @@ def mapping_of(schema: Schema) -> Schema:
 
 def record(required: Mapping[str, Schema], optional: Mapping[str, Schema] = NO_KEYS) -> Schema:
     """Return the schema of objects with these keys; the optional ones may be missing."""
+    schemas = {**required, **optional}
 
     def check(value: Any, where: str) -> None:
         _demand(isinstance(value, dict), value, where, "an object")
-        for key, schema in {**required, **optional}.items():
+        for key, schema in schemas.items():
             if key in value:
                 schema(value[key], _below(where, key))
             elif key in required:

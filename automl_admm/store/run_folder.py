@@ -125,15 +125,18 @@ class RunFolder:
             content = read_content(path, SCHEMAS[path.name])
         except FileNotFoundError:
             raise self._absence_of(path) from None
-        self._demand_one_run()
+        self._demand_one_run(path, content)
         return content
 
-    def _demand_one_run(self) -> None:
-        """Raise if the files that are there name different runs; older versions named none."""
+    def _demand_one_run(self, known: Path, content: Mapping[str, Any]) -> None:
+        """Raise if the files that are there name different runs; older versions named none.
+
+        The `content` of one of them is known.
+        """
         first: dict[str, Path] = {}
         parts = (self.store_manifest, self.settings, self.model_manifest, self.rows_set_aside)
         for path in parts:
-            run = named_run(path)
+            run = _run_in(path, content) if path == known else named_run(path)
             if run is not None:
                 first.setdefault(run, path)
         if len(first) > 1:
@@ -176,6 +179,10 @@ def named_run(path: Path) -> str | None:
         content = read_content(path, SCHEMAS[path.name])
     except (FileNotFoundError, StoreError):
         return None
+    return _run_in(path, content)
+
+
+def _run_in(path: Path, content: Mapping[str, Any]) -> str | None:
     return content.get(STORE_RUN if path.name == STORE_MANIFEST else RUN_ID)
 
 
