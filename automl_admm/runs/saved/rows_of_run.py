@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -194,6 +195,11 @@ class RunRows:
 
     def limits(self) -> tuple[Constraint, ...]:
         """Return its limits, measured by the installed functions of their names."""
+        return self._limits
+
+    @cached_property
+    def _limits(self) -> tuple[Constraint, ...]:
+        # A command asks several times, and each time would load all plugins.
         config = RunConfig(
             constraints=tuple(map(limit_as_text, self.settings["limits"])),
             cost=self.settings.get("cost"),
