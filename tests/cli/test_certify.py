@@ -9,14 +9,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from automl_admm.cli.main import main
+
+ASKED = ("--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95")
 SEARCH = (
     *("--grammar", "tiny", "--cv=0.25", "--max-evaluations", "2", "--theta-solver", "random"),
     *("--executor", "inline", "--out", "out"),
 )
 
 
-@pytest.fixture
-def credit(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def credit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Enough rows to certify something, with a group to compare."""
     rng = np.random.default_rng(3)
     rows = 1500
@@ -24,9 +27,48 @@ def credit(tmp_path: Path) -> Path:
     frame["sex"] = rng.choice(["f", "m"], rows)
     signal = 2.5 * frame["income"] - 2.5 * frame["debt"] + 0.8 * rng.normal(size=rows)
     frame["bad"] = np.where(signal > 0.0, "yes", "no")
-    path = tmp_path / "credit.csv"
+    path = tmp_path_factory.mktemp("credit") / "credit.csv"
     frame.to_csv(path, index=False)
     return path
+
+
+def fitted(credit: Path, place: Path, *more: str) -> Path:
+    """Lay a certified run into a folder, with the ledger of its look."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        patch.setenv("XDG_STATE_HOME", str(place / "state"))
+        with pytest.raises(SystemExit) as ended:
+            main(["fit", str(credit), *ASKED, *SEARCH, *more])
+    assert not ended.value.code
+    return place
+
+
+@pytest.fixture(scope="module")
+def first_look(credit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fitted(credit, tmp_path_factory.mktemp("first"))
+
+
+@pytest.fixture(scope="module")
+def last_look(credit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fitted(credit, tmp_path_factory.mktemp("last"), "--last-look")
+
+
+def copied(look: Path, state_home: Path) -> Path:
+    """Copy a run to where the program runs, and its ledger to where it looks for it."""
+    shutil.copytree(look / "state", state_home)
+    return Path(shutil.copytree(look / "out", "out"))
+
+
+@pytest.fixture
+def certified(run: Any, first_look: Path, state_home: Path) -> Path:
+    """A copy of a certified run, to be changed."""
+    return copied(first_look, state_home)
+
+
+@pytest.fixture
+def looked_last(run: Any, last_look: Path, state_home: Path) -> Path:
+    """A copy of one that has had its last look."""
+    return copied(last_look, state_home)
 
 
 def certificate(folder: Path) -> dict[str, Any]:
@@ -128,26 +170,22 @@ def test_a_last_look_after_another_spends_what_is_left(
     ids=["group", "time", "weight", "dropped"],
 )
 def test_the_same_rows_are_known_under_other_roles_of_other_columns(
-    other: tuple[str, ...], run: Any, credit: Path, tmp_path: Path
+    other: tuple[str, ...], looked_last: Path, run: Any, credit: Path, tmp_path: Path
 ) -> None:
-    asked = ("--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95", *SEARCH[:-2])
-    assert run("fit", credit, *asked, "--last-look", "--out", "out").code == 0
     frame = pd.read_csv(credit)
     frame["person"], frame["heavy"] = np.arange(len(frame))[::-1], 1.5
     frame.to_csv(tmp_path / "more.csv", index=False)
     dropped = [name for name in ("person", "heavy") if name not in other]
     kinds = [word for name in dropped for word in ("--column", f"{name}=drop")]
-    again = run("fit", "more.csv", *asked, *other, *kinds, "--out", "again")
+    again = run("fit", "more.csv", *ASKED, *SEARCH[:-1], "again", *other, *kinds)
     assert again.code == 2, again
     assert "these data have had their last look" in again.err
 
 
 def test_a_last_look_is_known_by_the_certificate_where_the_looks_are_gone(
-    run: Any, credit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Any, looked_last: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = ("fit", credit, "--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95")
-    assert run(*asked, *SEARCH, "--last-look").code == 0
-    (tmp_path / "out" / "looks.json").unlink()
+    (looked_last / "looks.json").unlink()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another machine"))
     resumed = run("resume", "out", "--max-evaluations", "4")
     assert resumed.code == 2
@@ -155,11 +193,9 @@ def test_a_last_look_is_known_by_the_certificate_where_the_looks_are_gone(
 
 
 def test_a_certified_model_is_kept_where_a_session_with_other_limits_certifies_none(
-    run: Any, credit: Path, tmp_path: Path
+    run: Any, credit: Path, certified: Path, tmp_path: Path
 ) -> None:
-    asked = ("fit", credit, "--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95")
-    assert run(*asked, *SEARCH).code == 0
-    folder = tmp_path / "out"
+    folder = tmp_path / certified
     names = ("model.skops", "model.json", "certificate.json", "certification-rows.json")
     before = {name: (folder / name).read_bytes() for name in (*names, "row-hashes.npy")}
     changed = ("--constraint", "recall >= 0.9999", "--on-infeasible", "closest", "--allow-changed")
@@ -202,23 +238,19 @@ def test_a_run_goes_on_with_the_share_set_aside_that_another_version_planned(
     assert json.loads(places.read_text())["fraction"] < 0.45
 
 
-def test_rows_set_aside_by_another_run_are_refused(run: Any, credit: Path, tmp_path: Path) -> None:
-    asked = ("fit", credit, "--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95")
-    for name in ("first", "second"):
-        assert run(*asked, *SEARCH[:-1], name).code == 0
-    shutil.copy(tmp_path / "second" / "certification-rows.json", tmp_path / "first")
+def test_rows_set_aside_by_another_run_are_refused(run: Any, credit: Path, certified: Path) -> None:
+    assert run("fit", credit, *ASKED, *SEARCH[:-1], "second").code == 0
+    shutil.copy("second/certification-rows.json", certified)
     for command in ("verify", "evaluate", "monitor"):
-        refused = run(command, "first", credit)
+        refused = run(command, certified, credit)
         assert (refused.code, refused.out) == (7, ""), command
         assert "certification-rows.json' is of another run than 'store.json'" in refused.err
 
 
 def test_the_mark_of_a_last_look_cannot_be_written_into_a_certificate(
-    run: Any, credit: Path, tmp_path: Path
+    run: Any, credit: Path, certified: Path
 ) -> None:
-    asked = ("fit", credit, "--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95")
-    assert run(*asked, *SEARCH).code == 0
-    path = tmp_path / "out" / "certificate.json"
+    path = certified / "certificate.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"is_last_look": True}))
     done = run("verify", "out", credit)
     assert done.code == 6
@@ -231,19 +263,17 @@ def test_a_last_look_without_a_certificate_is_refused(run: Any, credit: Path) ->
     assert "a last look needs a confidence. Add --certify 0.95." in done.err
 
 
-def test_verify_takes_the_rows_set_aside_alone(run: Any, credit: Path, tmp_path: Path) -> None:
-    limit = ("--constraint", "fpr <= 0.3")
-    run("fit", credit, "--target", "bad", *limit, "--certify", "0.95", *SEARCH)
-    places = json.loads((tmp_path / "out" / "certification-rows.json").read_text())["places"]
+def test_verify_takes_the_rows_set_aside_alone(
+    run: Any, credit: Path, certified: Path, tmp_path: Path
+) -> None:
+    places = json.loads((certified / "certification-rows.json").read_text())["places"]
     pd.read_csv(credit).iloc[places].to_csv(tmp_path / "aside.csv", index=False)
     assert run("verify", "out", "aside.csv").code == 0
 
 
 def test_other_rows_another_model_and_other_numbers_are_told(
-    run: Any, credit: Path, tmp_path: Path
+    run: Any, credit: Path, certified: Path, tmp_path: Path
 ) -> None:
-    limit = ("--constraint", "fpr <= 0.3")
-    run("fit", credit, "--target", "bad", *limit, "--certify", "0.95", *SEARCH)
     frame = pd.read_csv(credit)
     turned = frame.assign(bad=np.where(frame["bad"] == "yes", "no", "yes"))
     turned.to_csv(tmp_path / "turned.csv", index=False)
@@ -285,10 +315,9 @@ def test_too_few_rows_are_told_before_and_end_with_6(
 
 
 def test_another_look_at_the_same_rows_has_less_risk(
-    run: Any, credit: Path, tmp_path: Path
+    run: Any, credit: Path, certified: Path, tmp_path: Path
 ) -> None:
     command = ("fit", credit, "--target", "bad", "--certify", "0.95", *SEARCH[:-1])
-    assert run(*command, "one", "--constraint", "fpr <= 0.3").code == 0
     done = run(*command, "two", "--constraint", "fnr <= 0.3")
     assert "look 2 at these data, at 1.25 % of risk" in done.err
     assert certificate(tmp_path / "two")["risk_spent"] == pytest.approx(0.0125)
