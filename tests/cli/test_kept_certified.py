@@ -69,6 +69,13 @@ def killed(monkeypatch: pytest.MonkeyPatch, place: str, run: Any, *command: str)
     settings.write_text(json.dumps(json.loads(settings.read_text()) | {"state": "running"}))
 
 
+def ended(*command: str) -> SystemExit:
+    """Run the program for a folder that tests share."""
+    with pytest.raises(SystemExit) as raised:
+        main(list(command))
+    return raised.value
+
+
 def copies() -> list[str]:
     """The copies of certified models in the folder of the run, and what is left of them."""
     return sorted(path.name for path in Path("out").glob("*certified*") if path.is_dir())
@@ -87,25 +94,39 @@ def certified(credit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         patch.setenv("XDG_STATE_HOME", str(place / "state"))
-        with pytest.raises(SystemExit) as ended:
-            main(["fit", str(credit), *CERTIFYING])
-    assert not ended.value.code
+        assert not ended("fit", str(credit), *CERTIFYING).code
     return place
 
 
-@pytest.fixture
-def folder(run: Any, certified: Path, state_home: Path) -> RunFolder:
-    """A copy of the folder of that run, where the program runs."""
-    shutil.copytree(certified / "state", state_home)
-    shutil.copytree(certified / "out", "out")
+@pytest.fixture(scope="module")
+def torn_once(certified: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, as it is after a kill between another model and its certificate."""
+    place = tmp_path_factory.mktemp("torn")
+    shutil.copytree(certified, place, dirs_exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        patch.setenv("XDG_STATE_HOME", str(place / "state"))
+        killed(patch, WRITTEN["certificate"], ended, *OTHER, "--max-evaluations", "4")
+    return place
+
+
+def copied(place: Path, state_home: Path) -> RunFolder:
+    """Copy the folder of a run to where the program runs, and the ledger of its looks."""
+    shutil.copytree(place / "state", state_home)
+    shutil.copytree(place / "out", "out")
     return RunFolder(Path("out"))
 
 
 @pytest.fixture
-def torn(folder: RunFolder, run: Any, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
-    """The folder as it is after a kill between another model and its certificate."""
-    killed(monkeypatch, WRITTEN["certificate"], run, *OTHER, "--max-evaluations", "4")
-    return folder
+def folder(run: Any, certified: Path, state_home: Path) -> RunFolder:
+    """A copy of the folder of the certified run."""
+    return copied(certified, state_home)
+
+
+@pytest.fixture
+def torn(run: Any, torn_once: Path, state_home: Path) -> RunFolder:
+    """A copy of the folder that a kill has left."""
+    return copied(torn_once, state_home)
 
 
 def test_a_kill_before_the_next_model_is_written_keeps_one_copy(
@@ -207,10 +228,9 @@ def test_a_model_that_was_kept_on_purpose_does_not_come_back(
     "stopped", ["certificate.json", "pipeline.py", "model.skops", "model.json"]
 )
 def test_a_kill_while_a_model_comes_back_is_mended_by_the_next_session(
-    stopped: str, folder: RunFolder, run: Any, monkeypatch: pytest.MonkeyPatch
+    stopped: str, torn: RunFolder, certified: Path, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, manifest = contents(folder), folder.model_manifest.read_bytes()
-    killed(monkeypatch, WRITTEN["certificate"], run, *OTHER, "--max-evaluations", "4")
+    first = RunFolder(certified / "out")
     writing = kept_certificate.write_atomically
 
     def write(path: Path, content: bytes) -> None:
@@ -221,9 +241,9 @@ def test_a_kill_while_a_model_comes_back_is_mended_by_the_next_session(
     with monkeypatch.context() as patched:
         patched.setattr(kept_certificate, "write_atomically", write)
         assert run("resume", "out", "--max-evaluations", "4").code == 130
-    kept_certificate.settle_certified(folder)
-    assert contents(folder) == before
-    assert folder.model_manifest.read_bytes() == manifest
+    kept_certificate.settle_certified(torn)
+    assert contents(torn) == contents(first)
+    assert torn.model_manifest.read_bytes() == first.model_manifest.read_bytes()
     assert copies() == []
 
 
