@@ -347,7 +347,7 @@ class Learning(Faulty):
         from sklearn.cluster import KMeans
         from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
-        X = np.random.default_rng(0).normal(size=(2000, 5))
+        X = np.random.default_rng(0).normal(size=(600, 5))
         y = X[:, 0] > 0
         KMeans(3, n_init=1).fit(X @ X.T[:, :100])
         RandomForestClassifier(10, n_jobs=2).fit(X, y)
