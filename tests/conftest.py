@@ -15,6 +15,7 @@ from forked_servers import forked_servers
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
+from automl_admm.builtin.constraints import resources
 from automl_admm.execution.skops_import import import_skops
 
 # A search runs in one thread, and so do its parts here: beside other work, small products and fits
@@ -59,6 +60,18 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def quick_servers() -> Iterator[None]:
     """Fork servers of the executor `local` from a process that has imported all."""
     with forked_servers():
+        yield
+
+
+@pytest.fixture(scope="module")
+def few_calls() -> Iterator[None]:
+    """Time two calls of each pipeline, where a search measures how long it takes to predict.
+
+    Ten and more calls with a thousand rows take as long as all else of a small search.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resources, "REPEATS", 2)
+        patch.setattr(resources, "MOST_REPEATS", 2)
         yield
 
 

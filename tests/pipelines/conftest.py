@@ -6,5 +6,5 @@ import pytest
 
 
 @pytest.fixture(scope="module", autouse=True)
-def quick_searches(quick_servers: None) -> None:
-    """Fork servers from a process that has imported all."""
+def quick_searches(quick_servers: None, few_calls: None) -> None:
+    """Fork servers from a process that has imported all; time no more calls than must be."""
