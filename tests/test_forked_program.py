@@ -248,3 +248,10 @@ def test_a_script_or_a_code_runs_as_in_a_new_interpreter(
 def test_a_fork_has_the_package_of_the_tests() -> None:
     ended = run_python("-c", "import automl_admm; print(automl_admm.__file__)")
     assert ended.stdout.strip() == automl_admm.__file__
+
+
+def test_a_module_that_a_start_wants_is_imported_before_it_and_for_later_ones() -> None:
+    line = [sys.executable, "-c", "import sys; print('this' in sys.modules)"]
+    for wanted, is_there in (([], "False"), (["this"], "True"), ([], "True")):
+        forked = ForkedProgram(line, {}, wanted, stdout=subprocess.PIPE, text=True)
+        assert forked.communicate()[0].strip() == is_there

@@ -27,6 +27,7 @@ import tempfile
 import threading
 import traceback
 import types
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, TextIO
@@ -35,9 +36,10 @@ import numpy as np
 import pandas as pd
 
 PROGRAM = "automl_admm"
-# The parts of libraries that the shortest search and the shortest prediction import late.
+# The parts of libraries that the shortest search and the shortest prediction import late; skops,
+# which the program imports without dask, comes with the rehearsal.
 MODULES = (
-    *("cloudpickle", "pandas", "skops.io", "threadpoolctl"),
+    *("cloudpickle", "pandas", "threadpoolctl"),
     *("sklearn.calibration", "sklearn.compose", "sklearn.dummy", "sklearn.ensemble"),
     *("sklearn.feature_selection", "sklearn.impute", "sklearn.linear_model", "sklearn.metrics"),
     *("sklearn.model_selection", "sklearn.naive_bayes", "sklearn.neighbors", "sklearn.pipeline"),
@@ -62,6 +64,7 @@ class Order:
     apart: bool
     limits: list[tuple[int, int]]
     descriptors: list[int]
+    imported: Sequence[str] = ()  # before the fork, and so for all later ones as well
     is_safe: bool = False  # by -P: the first place for modules is left out
 
 
@@ -127,7 +130,7 @@ def serve(control: int) -> Order:
                 answer_end(ready, *watched.pop(ready))
             elif (order := receive(control)) is None:
                 os._exit(0)
-            elif (pid := os.fork()) == 0:
+            elif (pid := fork_for(order)) == 0:
                 return order
             else:
                 watch = os.pidfd_open(pid)
@@ -147,6 +150,14 @@ def receive(control: int) -> Order | None:
         return None
     content: dict[str, Any] = json.loads(text)
     return Order(descriptors=list(descriptors), **content)
+
+
+def fork_for(order: Order) -> int:
+    """Fork, with the modules that the order wants to find imported."""
+    for name in order.imported:
+        importlib.import_module(name)
+    assert threading.active_count() == 1, "a fork is only safe with one thread"
+    return os.fork()
 
 
 def keep_answer(order: Order, pid: int) -> int:
@@ -220,7 +231,8 @@ class ForkedCode(subprocess.Popen[Any]):
         if self.pid == 0:
             own = dict(os.environ if environment is None else environment)
             streams = [pipes[0], pipes[3], pipes[5]]
-            order = Order(arguments[2:], str(Path.cwd()), own, -1, given[21], [], streams, True)
+            there = str(Path.cwd())
+            order = Order(arguments[2:], there, own, -1, given[21], [], streams, is_safe=True)
             run_code(order, self.own_path)
         self._child_created = True
         self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]

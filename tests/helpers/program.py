@@ -15,7 +15,7 @@ import select
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -168,8 +168,14 @@ def server_socket() -> socket.socket:
 class ForkedProgram(subprocess.Popen[Any]):
     """The program in a fork of the process that has imported it; else what `Popen` gives."""
 
-    def __init__(self, line: list[str], limits: Mapping[int, int], **options: Any) -> None:
-        self._limits = limits
+    def __init__(
+        self,
+        line: list[str],
+        limits: Mapping[int, int],
+        imported: Sequence[str] = (),
+        **options: Any,
+    ) -> None:
+        self._limits, self._imported = limits, imported
         super().__init__(line, **options)
 
     def _execute_child(self, *given: Any) -> None:
@@ -184,6 +190,7 @@ class ForkedProgram(subprocess.Popen[Any]):
             "umask": umask,
             "apart": apart,
             "limits": list(self._limits.items()),
+            "imported": list(self._imported),
         }
         streams = [n if n >= 0 else own for own, n in enumerate((p2cread, c2pwrite, errwrite))]
         try:

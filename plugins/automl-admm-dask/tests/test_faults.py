@@ -13,6 +13,7 @@ import time
 import psutil
 import pytest
 from automl_admm_dask import DaskOptions, build_dask, clusters, crew
+from program import start as start_python
 
 from automl_admm.plugin_api import (
     AutomlAdmmError,
@@ -43,12 +44,10 @@ executor.wait()
 
 
 def run_script(*arguments, **variables):
-    return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, *arguments],
-        env=os.environ | variables,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    """Run the script in a fork, or in an interpreter that is to be found by its variables."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    line = [sys.executable, "-c", SCRIPT, *arguments]
+    return start_python(line, {}, bool(variables), {"env": os.environ | variables, **quiet})
 
 
 def is_alive(pid):
