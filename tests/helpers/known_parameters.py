@@ -1,8 +1,9 @@
 """What scikit-learn looks up of a class or a function again and again, looked up once.
 
 Each copy and each fit of an estimator reads the signature of its class anew, each measure its own,
-and each check of a table asks all classes of it and of its parts if they are frames of another
-library: a fourth of the time of a search on a small table, which tests make by the hundred.
+each check of a table asks all classes of it and of its parts if they are frames of another library,
+and tags are copied as if they could hold anything: a fourth of the time of a search on a small
+table, which tests make by the hundred.
 """
 
 from __future__ import annotations
@@ -10,18 +11,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy, deepcopy
+from dataclasses import fields, is_dataclass
 from functools import cache
 from inspect import signature
 from typing import Any
 
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
 
 FRAMES = "narwhals._utils"  # newer versions of scikit-learn ask it
 LOOK = "_hasattr_static"
 KINDS = "narwhals.stable.v2.dependencies"
 CHECKS = "sklearn.utils._param_validation.signature"
 ARRAYS = "sklearn.externals.array_api_compat.common._aliases"
+TAGGED = "sklearn.frozen._frozen"
 
 
 @contextmanager
@@ -34,6 +39,8 @@ def known_parameters() -> Iterator[None]:
         if KINDS in sys.modules:
             remember_kinds(patch, sys.modules[KINDS])
         remember_signatures(patch)
+        if hasattr(sys.modules.get(TAGGED), "deepcopy"):
+            patch.setattr(f"{TAGGED}.deepcopy", copied)
         yield
 
 
@@ -93,3 +100,20 @@ def remember_signatures(patch: pytest.MonkeyPatch) -> None:
     if look is not None:
         known = cache(look)
         patch.setattr(f"{ARRAYS}._unique_kwargs", lambda arrays: dict(known(arrays)))
+
+
+def copied(given: Any) -> Any:
+    """Return a deep copy; tags are plain records, and records in them, of truths and texts."""
+    if type(given) is not Tags:
+        return deepcopy(given)
+    return Tags(**{one.name: copied_part(getattr(given, one.name)) for one in fields(Tags)})
+
+
+def copied_part(part: Any) -> Any:
+    """Return a copy of a part of tags."""
+    if not is_dataclass(part):
+        return part
+    copied_one = copy(part)
+    for name in (one.name for one in fields(part) if type(getattr(part, one.name)) is list):
+        setattr(copied_one, name, list(getattr(part, name)))
+    return copied_one
