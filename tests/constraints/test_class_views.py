@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from installed import PLUGINS
 from sklearn import metrics
 from sklearn.dummy import DummyClassifier
 
@@ -19,7 +20,6 @@ from automl_admm.core.unknown_values import explain_unknown
 from automl_admm.execution.evidence_files import decode_evidence, encode_evidence
 from automl_admm.pipelines.thresholds.single import Fold
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
-from automl_admm.plugins.loading import load_plugins
 
 ROWS = 300
 LABELS = ("bus", "car", "van")
@@ -40,7 +40,7 @@ def three(weights: Any = None) -> EvaluatedPipeline:
 
 
 def function_of(text: str, labels: Any = LABELS) -> Any:
-    constraint = constraint_of(read_text(f"{text} <= 1"), load_plugins().constraints)
+    constraint = constraint_of(read_text(f"{text} <= 1"), PLUGINS.constraints)
     constraint = with_classes(constraint, labels)
     return with_groups(constraint, ("f", "m")).function
 
@@ -196,7 +196,7 @@ def test_rows_that_are_decided_anew_keep_their_groups_and_classes() -> None:
     ],
 )
 def test_an_unknown_class_is_shown_where_it_stands(text: str, place: str, hint: str) -> None:
-    constraint = constraint_of(read_text(text), load_plugins().constraints)
+    constraint = constraint_of(read_text(text), PLUGINS.constraints)
     with pytest.raises(ConfigurationError) as caught:
         with_classes(constraint, LABELS)
     assert f"limit:{place}: error[L007]: the target has no class" in str(caught.value)
@@ -220,7 +220,7 @@ def test_an_unknown_class_is_shown_where_it_stands(text: str, place: str, hint: 
 )
 def test_classes_where_there_are_none_are_refused(text: str, says: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        constraint_of(read_text(text), load_plugins().constraints)
+        constraint_of(read_text(text), PLUGINS.constraints)
     assert says in str(caught.value)
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from installed import PLUGINS
 
 from automl_admm.constraints.groups import Grouping
 from automl_admm.constraints.parse import read_text
@@ -14,13 +15,12 @@ from automl_admm.core.errors import (
     UnknownNameError,
 )
 from automl_admm.core.limits import Limit
-from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint, ConstraintPlugin, LearningTask
 from automl_admm.plugins.registry import Registry
 
 
 def constraint(text: str) -> Constraint:
-    return constraint_of(read_text(text), load_plugins().constraints)
+    return constraint_of(read_text(text), PLUGINS.constraints)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_limit_of_another_task_is_refused_and_not_suggested(
     text: str, task: LearningTask, says: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=says):
-        constraint_of(read_text(text), load_plugins().constraints, task)
+        constraint_of(read_text(text), PLUGINS.constraints, task)
 
 
 def test_a_score_from_0_to_1_can_be_a_ratio_of_groups() -> None:

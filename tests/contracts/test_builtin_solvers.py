@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from installed import PLUGINS
+
 from automl_admm.core.protocols import ThetaSolver, ZSolver
-from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.testing.contracts import ThetaSolverContract, ZSolverContract
 
@@ -14,11 +15,11 @@ OURS = "automl-admm "
 
 
 def theta_solver(request: str) -> ThetaSolver:
-    return build_solver(load_plugins().theta_solvers, request)
+    return build_solver(PLUGINS.theta_solvers, request)
 
 
 def z_solver(request: str) -> ZSolver:
-    return build_solver(load_plugins().z_solvers, request)
+    return build_solver(PLUGINS.z_solvers, request)
 
 
 class TestGp(ThetaSolverContract):
@@ -55,9 +56,8 @@ class TestRandomZ(ZSolverContract):
 
 
 def test_every_builtin_solver_is_held_to_its_contract() -> None:
-    plugins = load_plugins()
     texts = [path.read_text() for path in Path(__file__).parent.glob("test_*.py")]
-    registries = (plugins.theta_solvers, plugins.z_solvers)
+    registries = (PLUGINS.theta_solvers, PLUGINS.z_solvers)
     ours = [r for names in registries for r in names if names.provider(r.name).startswith(OURS)]
     assert len(ours) >= 15
     for record in ours:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from installed import PLUGINS
 
 from automl_admm.core.priors import ArmPrior, PriorPoints, takes_priors
-from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.testing.contracts import ThetaSolverContract, ZSolverContract
 from automl_admm.testing.hard_boxes import PLAIN
@@ -31,7 +31,7 @@ TREES = {("model", "tree"): ArmPrior(1.0, 0.0), ("model", "line"): ArmPrior(0.0,
 
 
 def solver_of(request: str, kind: str) -> Any:
-    return build_solver(getattr(load_plugins(), kind), request)
+    return build_solver(getattr(PLUGINS, kind), request)
 
 
 @pytest.mark.parametrize("request_", THETA)

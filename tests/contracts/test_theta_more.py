@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from installed import PLUGINS
+
 from automl_admm.core.protocols import ThetaSolver
-from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.testing.contracts import ThetaSolverContract
 
 
 def theta_solver(request: str) -> ThetaSolver:
-    return build_solver(load_plugins().theta_solvers, request)
+    return build_solver(PLUGINS.theta_solvers, request)
 
 
 class TestTpe(ThetaSolverContract):

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from installed import PLUGINS
 
 from automl_admm.core.protocols import ZSolver
 from automl_admm.core.space import Selection
 from automl_admm.core.subproblems import Observation
-from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.testing.contracts import TABLE, ZSolverContract, table_problem
 
@@ -23,7 +23,7 @@ class WithoutRepeats(ZSolverContract):
     rounds: ClassVar[int] = 32
 
     def make(self) -> ZSolver:
-        return build_solver(load_plugins().z_solvers, self.request)
+        return build_solver(PLUGINS.z_solvers, self.request)
 
     def propose(self, seed: int, rounds: int = 12) -> list[Selection]:
         return super().propose(seed, min(rounds, self.rounds))
@@ -106,4 +106,4 @@ class TestExhaustive(WithoutRepeats):
 )
 def test_senseless_options_are_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match=r"must be"):
-        build_solver(load_plugins().z_solvers, wrong)
+        build_solver(PLUGINS.z_solvers, wrong)

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from installed import PLUGINS
 
 from automl_admm.data.row_roles import Roles
 from automl_admm.pipelines.decision_scores import FORMS, FORMS_OF_TWO, decision_score
 from automl_admm.pipelines.metrics import Metric, resolve_metric
 from automl_admm.pipelines.predictions.measured import Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Decided
-from automl_admm.plugins.loading import load_plugins
 
 LABELS = np.array(["no", "maybe", "yes", "never"])
 
 
 def metric(name: str, classes: int) -> Metric:
-    return resolve_metric(name, "classification", classes, load_plugins().metrics)
+    return resolve_metric(name, "classification", classes, PLUGINS.metrics)
 
 
 def by_scorer(of: Metric, rows: Table, decided: Any) -> float:

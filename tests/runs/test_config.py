@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from installed import PLUGINS
 
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.core.limits import Limit
-from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig, count_workers
 from automl_admm.runs.prepare.assembly import plan_search, resolve_constraints
@@ -52,7 +52,7 @@ def test_n_jobs_means_what_it_means_in_scikit_learn() -> None:
 
 
 def test_constraints_are_texts_or_records() -> None:
-    plugins = load_plugins()
+    plugins = PLUGINS
     own = Constraint(Limit("steps", 3.0), lambda evaluated: 2.0)
     config = RunConfig(constraints=("latency_us <= 1e2", own))
     first, second = resolve_constraints(config, plugins)
@@ -63,25 +63,25 @@ def test_constraints_are_texts_or_records() -> None:
 @pytest.mark.parametrize("text", ["latency_us", "latency_us < 3", "latency_us <= soon", "<= 3"])
 def test_texts_that_are_no_constraints_are_refused(text: str) -> None:
     with pytest.raises(ConfigurationError, match="is no limit"):
-        resolve_constraints(RunConfig(constraints=(text,)), load_plugins())
+        resolve_constraints(RunConfig(constraints=(text,)), PLUGINS)
 
 
 def test_a_plan_is_built_of_names() -> None:
-    plan = plan_search(RunConfig(strategy="admm:rho=0.5,last=64"), load_plugins())
+    plan = plan_search(RunConfig(strategy="admm:rho=0.5,last=64"), PLUGINS)
     assert plan.options.rho == 0.5
     assert plan.options.last == 64
-    paper = plan_search(RunConfig(strategy="admm:form=paper,rho=2"), load_plugins()).options
+    paper = plan_search(RunConfig(strategy="admm:form=paper,rho=2"), PLUGINS).options
     assert paper.settings(60) == AdmmSettings(
         2.0, Precision(16, 16, 256), drought=False, excursions=False, fades=False
     )
     assert paper.settings(60).integer_rho(9) == 2.0
     with pytest.raises(ConfigurationError, match="form"):
-        plan_search(RunConfig(strategy="admm:form=papers"), load_plugins())
+        plan_search(RunConfig(strategy="admm:form=papers"), PLUGINS)
     with pytest.raises(UnknownNameError):
-        plan_search(RunConfig(strategy="adm"), load_plugins())
+        plan_search(RunConfig(strategy="adm"), PLUGINS)
     for rho in ("0", "1e-300", "1e308"):
         told = rf"'admm': rho must be a number from 1e-20 to 1e\+20 \(given: rho={rho}\)"
         with pytest.raises(ConfigurationError, match=told):
-            plan_search(RunConfig(strategy=f"admm:rho={rho}"), load_plugins())
+            plan_search(RunConfig(strategy=f"admm:rho={rho}"), PLUGINS)
     with pytest.raises(ConfigurationError):
-        plan_search(RunConfig(strategy="admm:first=64,last=32"), load_plugins())
+        plan_search(RunConfig(strategy="admm:first=64,last=32"), PLUGINS)

@@ -9,6 +9,7 @@ import fairlearn.metrics as fair
 import numpy as np
 import pandas as pd
 import pytest
+from installed import PLUGINS
 from sklearn import metrics
 from sklearn.dummy import DummyClassifier
 
@@ -16,7 +17,6 @@ from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.resolve import constraint_of, with_groups
 from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
-from automl_admm.plugins.loading import load_plugins
 
 ROWS = 400
 
@@ -38,7 +38,7 @@ def evaluated() -> EvaluatedPipeline:
 
 
 def measure(text: str, evaluated: EvaluatedPipeline, limit: str = "<= 1") -> float:
-    constraint = constraint_of(read_text(f"{text} {limit}"), load_plugins().constraints)
+    constraint = constraint_of(read_text(f"{text} {limit}"), PLUGINS.constraints)
     if constraint.groups is not None:
         names = tuple(sorted(set(constraint.groups(evaluated.sensitive))))
         constraint = with_groups(constraint, names)

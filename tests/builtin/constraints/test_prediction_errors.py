@@ -11,6 +11,7 @@ from unittest import SkipTest
 import numpy as np
 import pandas as pd
 import pytest
+from installed import PLUGINS
 from sklearn import metrics
 from sklearn.dummy import DummyRegressor
 
@@ -22,7 +23,6 @@ from automl_admm.core.limits import Limit
 from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.core.unknown_values import why_unknown
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
-from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint, ConstraintPlugin
 from automl_admm.testing.check import promises_of
 from automl_admm.testing.contracts import ConstraintContract
@@ -42,7 +42,7 @@ NAMES = (
 
 
 def constraint(text: str) -> Constraint:
-    return constraint_of(read_text(text), load_plugins().constraints)
+    return constraint_of(read_text(text), PLUGINS.constraints)
 
 
 def evidence(name: str, rows: EvaluatedPipeline = SEEN) -> Evidence:
@@ -52,7 +52,7 @@ def evidence(name: str, rows: EvaluatedPipeline = SEEN) -> Evidence:
 @cache  # a contract asks for it a hundred times
 def record(name: str) -> ConstraintPlugin:
     base, _, number = name.rpartition("_")
-    known = load_plugins().constraints
+    known = PLUGINS.constraints
     numbered = known.get(base).numbered if base in known else None
     return known.get(name) if numbered is None else numbered(float(number))
 

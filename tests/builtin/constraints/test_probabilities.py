@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from installed import PLUGINS
 from sklearn import metrics
 from sklearn.dummy import DummyClassifier
 
@@ -20,7 +21,6 @@ from automl_admm.core.evidence import Evidence
 from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.core.unknown_values import why_unknown
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
-from automl_admm.plugins.loading import load_plugins
 
 RNG = np.random.default_rng(0)
 CHANCES = RNG.random(200).round(2)  # with ties
@@ -39,7 +39,7 @@ SEEN = EvaluatedPipeline(
 
 
 def evidence(name: str, rows: EvaluatedPipeline = SEEN) -> Evidence:
-    function: Any = constraint_of(read_text(f"{name} <= 0.5"), load_plugins().constraints).function
+    function: Any = constraint_of(read_text(f"{name} <= 0.5"), PLUGINS.constraints).function
     if isinstance(function, Grouped):
         function = replace(function, names=("f", "m"))
     return as_evidence(function(rows))
@@ -119,4 +119,4 @@ def test_the_worst_group_counts() -> None:
 )
 def test_a_limit_that_makes_no_sense_is_refused(text: str, says: str) -> None:
     with pytest.raises(ConfigurationError, match=says):
-        constraint_of(read_text(text), load_plugins().constraints)
+        constraint_of(read_text(text), PLUGINS.constraints)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from installed import PLUGINS
 
 from automl_admm.core.space import Choice, SearchSpace, Selection
 from automl_admm.core.subproblems import Observation, SelectionSubproblem
-from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
 
 SHAPE = (8, 11, 7, 11)
@@ -36,7 +36,7 @@ def landscape(seed: int) -> Callable[[Selection], float]:
 
 def best_rank(request: str, evaluations: int, seed: int) -> float:
     rank = landscape(seed)
-    solver = build_solver(load_plugins().z_solvers, request)
+    solver = build_solver(PLUGINS.z_solvers, request)
     solver.begin(SelectionSubproblem(SPACE, SPACE.complete({}), evaluations=evaluations, seed=seed))
     found = []
     for _ in range(evaluations):

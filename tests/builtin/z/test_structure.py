@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from installed import PLUGINS
 
 from automl_admm.builtin.z.genetic import crossover
 from automl_admm.core.protocols import ZSolver
 from automl_admm.core.space import Choice, Condition, Order, SearchSpace, Selection
 from automl_admm.core.subproblems import Observation, SelectionSubproblem
-from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
 
 ITEMS = tuple("abcde")
@@ -45,7 +45,7 @@ DEEP = SearchSpace(
 def begun(
     request: str, space: SearchSpace, seed: int, history: Sequence[Observation[Selection]] = ()
 ) -> ZSolver:
-    solver = build_solver(load_plugins().z_solvers, request)
+    solver = build_solver(PLUGINS.z_solvers, request)
     start = space.sample(np.random.default_rng([seed, 7]))
     solver.begin(SelectionSubproblem(space, start, tuple(history), evaluations=200, seed=seed))
     return solver

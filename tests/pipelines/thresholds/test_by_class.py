@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from installed import PLUGINS
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
@@ -26,7 +27,6 @@ from automl_admm.pipelines.thresholds.by_group import Thresholds, name_weights, 
 from automl_admm.pipelines.thresholds.single import Aimed
 from automl_admm.pipelines.thresholds.weighted_classifier import WeightedClassifier
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
-from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.model_file import trusted_types
 
@@ -45,7 +45,7 @@ def part(seed: int = 0, weights: Any = None) -> EvaluatedPipeline:
 
 
 def aimed(text: str) -> Aimed:
-    constraint = with_classes(constraint_of(read_text(text), load_plugins().constraints), LABELS)
+    constraint = with_classes(constraint_of(read_text(text), PLUGINS.constraints), LABELS)
     return Aimed(constraint, constraint.limit)
 
 
@@ -151,5 +151,5 @@ def test_the_classifier_is_one_of_scikit_learn() -> None:
 def _through_skops(model: Any) -> Any:
     content = dumps(model)
     types = get_untrusted_types(data=content)
-    assert set(types) <= trusted_types(load_plugins())
+    assert set(types) <= trusted_types(PLUGINS)
     return loads(content, trusted=types)

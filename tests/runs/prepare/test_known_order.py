@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from installed import PLUGINS
 from report_runs import write_run
 
-from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.assembly import resolve_constraints
 from automl_admm.runs.prepare.known_order import in_known_order
@@ -40,7 +40,7 @@ def test_limits_come_in_the_order_of_the_run(
     (run / "run.json").write_text(json.dumps(content))
     for is_resumed in (True, False):
         config = RunConfig(constraints=given, work_dir=run, resumed=is_resumed)
-        resolved = resolve_constraints(config, load_plugins(), "regression")
+        resolved = resolve_constraints(config, PLUGINS, "regression")
         ordered, found = in_known_order(config, resolved)
         assert ordered.constraints == (expected if is_resumed else given)
         assert tuple(str(one.limit) for one in found) == ordered.constraints
