@@ -34,6 +34,8 @@ def drawn_settings(parameters: Sequence[Parameter | Choice], draws: int) -> Iter
     """Yield the defaults, the ends of all ranges, and settings drawn at random."""
     rng = np.random.default_rng(1)
     yield {}
+    if not parameters:  # all the others would be the defaults again
+        return
     drawn = [rng.random(len(parameters)) for _ in range(draws)]
     for units in [np.zeros(len(parameters)), np.ones(len(parameters)), *drawn]:
         pairs = zip(parameters, units, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 from unittest import SkipTest
@@ -25,6 +25,8 @@ SHIPPED = load_plugins().components["classification"]
 OURS = [one for one in SHIPPED if SHIPPED.provider(one.name).startswith("automl-admm ")]
 TRANSFORMERS = [one.name for one in OURS if one.role == "transformer"]
 ESTIMATORS = [one.name for one in OURS if one.role == "estimator"]
+# What is asked of a model that ships is asked of one of any size.
+FEW = 20
 
 
 class Shipped(ComponentContract):
@@ -32,6 +34,16 @@ class Shipped(ComponentContract):
 
     def make(self) -> ComponentPlugin:
         return SHIPPED.get(self.name)
+
+    def steps(self, values: Mapping[str, Any], *, raw: bool = False) -> list[Any]:
+        return super().steps({**self._small(), **values}, raw=raw)
+
+    def settings(self) -> Iterator[Mapping[str, Any]]:
+        return ({**values, **self._small()} for values in super().settings())
+
+    def _small(self) -> Mapping[str, Any]:
+        name = self.make().fidelity
+        return {name: FEW} if name else {}
 
 
 class Sound(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -223,6 +235,11 @@ def test_probabilities_that_every_run_refuses_are_found(kind: type, says: str) -
     if kind is not OneByOne:
         with pytest.raises(AssertionError, match=r"a run refuses its answers: .*, with \{"):
             contract_of(kind).test_every_setting_fits()
+
+
+def test_a_component_without_parameters_has_its_defaults_alone() -> None:
+    assert list(contract_of(Sound).settings()) == [{}]
+    assert len(list(sized(lambda values: 4).settings())) > 1
 
 
 def test_scores_without_probabilities_are_not_asked_for_them() -> None:
@@ -535,9 +552,12 @@ def transforming(way: str) -> ComponentContract:
     return Contract()
 
 
+def test_a_transformer_that_answers_each_row_alike_passes() -> None:
+    transforming("sound").test_each_row_has_an_answer_of_its_own()
+
+
 @pytest.mark.parametrize("way", ["mean of the batch", "ranks", "neighbour", "counts", "keeps"])
 def test_a_transformer_that_answers_by_the_batch_is_found(way: str) -> None:
-    transforming("sound").test_each_row_has_an_answer_of_its_own()
     with pytest.raises(AssertionError, match="rows have other answers, with"):
         transforming(way).test_each_row_has_an_answer_of_its_own()
 
