@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,7 @@ SETTINGS: dict[str, Any] = {
     "n_jobs": 1,
     "random_state": 0,
 }
+Begin = Callable[..., Path]
 ASKED = ("--target", "y", "--grammar", "tiny", "--cv=2", "--executor", "inline", "-q")
 
 
@@ -48,53 +52,72 @@ def fit(folder: Path, X: pd.DataFrame, evaluations: int, **more: Any) -> None:
     search.fit(X, labels())
 
 
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Begin:
+    """Runs on tables of levels in an order, each begun once, which tests leave as they are."""
+    folder = tmp_path_factory.mktemp("begun")
+
+    @cache
+    def begun(order: str | None, ordered: bool = False) -> Path:
+        run = folder / f"{order} {ordered}"
+        fit(run, table(order, ordered=ordered), 2)
+        return run
+
+    return begun
+
+
+@pytest.fixture
+def begin(runs: Begin, tmp_path: Path) -> Begin:
+    """Copies of these runs, which tests may go on with."""
+    return lambda *levels: Path(shutil.copytree(runs(*levels), tmp_path / "run"))
+
+
 @pytest.mark.parametrize(
     ("was", "is_now", "said"),
     [
-        (table("pqs", ordered=True), table("psq", ordered=True), "stand in other places"),
-        (table("pqs"), table("psq"), "stand in other places"),
-        (table("pqs", ordered=True), table("prqs", ordered=True), "stand in other places"),
-        (table("pqs", ordered=True), table("pqs"), "have no order any more"),
-        (table("qps", ordered=True), table(None), "have no order any more"),
+        (("pqs", True), table("psq", ordered=True), "stand in other places"),
+        (("pqs",), table("psq"), "stand in other places"),
+        (("pqs", True), table("prqs", ordered=True), "stand in other places"),
+        (("pqs", True), table("pqs"), "have no order any more"),
+        (("qps", True), table(None), "have no order any more"),
     ],
     ids=["ordered", "unordered", "a level more between two", "no order any more", "text"],
 )
 def test_another_order_of_levels_is_told_at_resume(
-    was: pd.DataFrame, is_now: pd.DataFrame, said: str, tmp_path: Path
+    was: tuple[Any, ...], is_now: pd.DataFrame, said: str, begin: Begin
 ) -> None:
-    fit(tmp_path / "run", was, 2)
+    run = begin(*was)
     with pytest.raises(StoreError, match=f"data: the levels of 'a' {said}"):
-        fit(tmp_path / "run", is_now, 3, warm_start=True)
-    assert len(read_run(tmp_path / "run").log) == 2
+        fit(run, is_now, 3, warm_start=True)
+    assert len(read_run(run).log) == 2
 
 
 @pytest.mark.parametrize(
     ("was", "is_now"),
     [
-        (table("pqs"), table("pqst")),
-        (table("pqs"), table("rpqs")),
-        (table("qps"), table(None)),
-        (table(None), table("qps", ordered=True)),
-        (table("qps"), table("qps", ordered=True)),
-        (table("pqsz", ordered=True), table("pqs", ordered=True)),
-        (table("pqs", ordered=True), table("pqsz", ordered=True)),
+        (("pqs",), table("pqst")),
+        (("pqs",), table("rpqs")),
+        (("qps",), table(None)),
+        ((None,), table("qps", ordered=True)),
+        (("qps",), table("qps", ordered=True)),
+        (("pqsz", True), table("pqs", ordered=True)),
+        (("pqs", True), table("pqsz", ordered=True)),
     ],
     ids=["unused", "unused first", "text", "text before", "not ordered before", "less", "more"],
 )
 def test_a_run_goes_on_where_no_encoder_sees_a_difference(
-    was: pd.DataFrame, is_now: pd.DataFrame, tmp_path: Path
+    was: tuple[Any, ...], is_now: pd.DataFrame, begin: Begin
 ) -> None:
-    fit(tmp_path / "run", was, 2)
-    fit(tmp_path / "run", is_now, 3, warm_start=True)
-    assert len(read_run(tmp_path / "run").log) == 3
+    run = begin(*was)
+    fit(run, is_now, 3, warm_start=True)
+    assert len(read_run(run).log) == 3
 
 
 @pytest.mark.parametrize("left_out", [(), ("schema",), ("ordered_columns",), ("schema", "ingest")])
 def test_a_run_of_an_earlier_version_is_compared_by_what_it_noted(
-    left_out: tuple[str, ...], tmp_path: Path
+    left_out: tuple[str, ...], begin: Begin
 ) -> None:
-    run = tmp_path / "run"
-    fit(run, table("pqs", ordered=True), 2)
+    run = begin("pqs", True)
     content = json.loads((run / "run.json").read_text("utf-8"))
     for name in left_out:
         content.pop(name, None)
@@ -113,11 +136,10 @@ def test_columns_apart_have_levels_in_any_order() -> None:
     assert other_orders(described("fm"), described("mf")) == []
 
 
-def test_a_model_made_with_another_order_is_of_an_earlier_session(tmp_path: Path) -> None:
-    fit(tmp_path / "run", table("pqs", ordered=True), 1)
-    fit(tmp_path / "other", table("psq", ordered=True), 1)
-    manifest = json.loads((tmp_path / "run" / "model.json").read_text("utf-8"))
-    contents = [read_run(tmp_path / name).content for name in ("run", "other")]
+def test_a_model_made_with_another_order_is_of_an_earlier_session(runs: Begin) -> None:
+    run, other = runs("pqs", True), runs("qps", True)
+    manifest = json.loads((run / "model.json").read_text("utf-8"))
+    contents = [read_run(folder).content for folder in (run, other)]
     assert of_other_session(manifest, contents[0]) == ()
     assert of_other_session(manifest, contents[1]) != ()
 
