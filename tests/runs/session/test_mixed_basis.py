@@ -19,6 +19,7 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare import basis
 from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import prepare
+from automl_admm.runs.reuse import reuse_runs
 from automl_admm.runs.session.mixed_basis import MIXED, mixed_parts
 
 LIMIT = "latency_us <= 1e6"
@@ -48,9 +49,11 @@ def fit(folder: Path, evaluations: int, **changes: Any) -> AutoMLClassifier:
     return search.fit(*table())
 
 
-def reused(folder: Path, run: Path, **changes: Any) -> str:
-    (told,) = fit(folder, 1, reuse=[run], **changes).reused_
-    return str(told).partition("': ")[2]
+def reused(run: Path, **changes: Any) -> str:
+    """Return what a run would take over from another one; nothing is searched."""
+    given = {**SETTINGS, "constraints": (LIMIT,), "reuse": (run,), **changes}
+    (told,) = reuse_runs(prepare(RunConfig(**given, max_evaluations=1), *table())).reused.lines
+    return told.partition("': ")[2]
 
 
 def mixed(run: Path) -> list[str]:
@@ -75,10 +78,8 @@ def test_a_time_measured_beside_other_workers_is_of_no_run(tmp_path: Path) -> No
     assert mixed(run) == ["machine"]
     for workers in (1, 2):
         there = {"executor": "local", "n_jobs": workers}
-        told = reused(tmp_path / f"timed {workers}", run, **there)
-        assert "4 without a value of latency_us measured here" in told
-        free = reused(tmp_path / f"free {workers}", run, constraints=(), **there)
-        assert free == "4 as measured"
+        assert "4 without a value of latency_us measured here" in reused(run, **there)
+        assert reused(run, constraints=(), **there) == "4 as measured"
 
 
 def test_another_seed_leaves_numbers_of_neither(tmp_path: Path) -> None:
@@ -88,7 +89,7 @@ def test_another_seed_leaves_numbers_of_neither(tmp_path: Path) -> None:
     fit(run, 4, random_state=7, warm_start=True)
     assert mixed(run) == ["seed"]
     for seed in (0, 7):
-        told = reused(tmp_path / f"again {seed}", run, random_state=seed)
+        told = reused(run, random_state=seed)
         assert told.endswith("no results, because the seeds changed between its sessions")
 
 
@@ -100,7 +101,7 @@ def test_a_resume_does_not_renew_the_versions(
         older.setattr(basis, "versions", lambda: {"scikit-learn": "0.24.0"})
         fit(run, 2)
     fit(run, 3, warm_start=True)
-    told = reused(tmp_path / "again", run, constraints=())
+    told = reused(run, constraints=())
     assert "because the versions changed between its sessions" in told
 
 
@@ -113,7 +114,7 @@ def test_a_run_that_noted_no_basis_gives_no_numbers_after_a_resume_either(tmp_pa
     path.write_text(json.dumps(content), "utf-8")
     fit(run, 3, warm_start=True)
     assert "splits" in read_run(run).content["basis"]
-    told = reused(tmp_path / "again", run)
+    told = reused(run)
     assert told.endswith("no results, because its version did not note what its numbers rest on")
 
 
