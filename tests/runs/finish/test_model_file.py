@@ -42,7 +42,9 @@ def table(task: LearningTask) -> tuple[pd.DataFrame, np.ndarray]:
 def fitted(task: LearningTask, name: str) -> tuple[object, pd.DataFrame]:
     X, y = table(task)
     steps = [Step("impute")] if name != "impute" else []
-    steps.append(Step(name))
+    size = COMPONENTS[task].get(name).fidelity
+    # Three trees are of the types of a hundred.
+    steps.append(Step(name, ((size, 3),) if size else ()))
     if COMPONENTS[task].get(name).role == "transformer":
         steps.append(Step("decision_tree"))
     context = BuildContext(task, ("a", "b"), ("c",))
