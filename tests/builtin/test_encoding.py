@@ -110,16 +110,22 @@ def test_what_training_did_not_see_is_encoded_in_the_same_width(task, place):
     assert np.isfinite(np.asarray(predict_scores(model, odd), dtype=float)).all()
 
 
+NOTHING = {"t": "", "g": "", "many": None, "few": np.nan, "a": np.nan}
+
+
 @pytest.mark.parametrize("steps", FIRST, ids=IDS)
-@pytest.mark.parametrize("rows", [5, 11, 60])
+@pytest.mark.parametrize(
+    ("rows", "empty"),
+    [(5, {}), (5, NOTHING), (11, {}), (60, NOTHING)],
+    ids=["5", "5 of nothing", "11", "60 of nothing"],
+)
 @pytest.mark.parametrize("task", TASKS)
-def test_few_rows_and_columns_of_nothing_are_enough(task, rows, steps):
-    for X in (table(rows), table(rows).assign(t="", g="", many=None, few=np.nan, a=np.nan)):
-        known = context_of(task, table())
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # topics of empty texts explain nothing
-            model = fitted(steps, task, X, target(task, rows), known)
-        assert np.isfinite(encoded(model, table())).all()
+def test_few_rows_and_columns_of_nothing_are_enough(task, rows, empty, steps):
+    X, known = table(rows).assign(**empty), context_of(task, table())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # topics of empty texts explain nothing
+        model = fitted(steps, task, X, target(task, rows), known)
+    assert np.isfinite(encoded(model, table())).all()
 
 
 @pytest.mark.parametrize("steps", FIRST, ids=IDS)
