@@ -120,14 +120,14 @@ def test_ctpe_makes_use_of_it() -> None:
     assert result.loss < 10.0
 
 
-def test_a_cheap_limit_on_pipelines() -> None:
+def test_pipelines_that_a_cheap_limit_excludes_are_not_in_the_log_and_do_not_ship() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 2))
     y = (X[:, 0] > 0).astype(int)
     few = Constraint(Limit("steps", 3), lambda evaluated: len(evaluated.pipeline.steps), cheap=len)
     search = AutoMLClassifier(
         "tiny",
-        max_evaluations=12,
+        max_evaluations=10,
         cv=2,
         constraints=[few],
         theta_solver="ctpe",
@@ -135,6 +135,8 @@ def test_a_cheap_limit_on_pipelines() -> None:
         random_state=0,
     )
     assert len(search.fit(X, y).best_pipeline_.steps) <= 3
+    assert search.n_evaluations_ == 10
+    assert set(search.cv_results_["status"]) <= {"success", "stopped"}
 
 
 def test_a_cheap_function_that_fails_at_once_is_named() -> None:
@@ -310,15 +312,3 @@ def test_a_space_that_is_excluded_altogether_ends_with_the_limit(strategy: str) 
             strategy=strategy,
             cheap={"weight": weight},
         )
-
-
-def test_pipelines_that_a_cheap_limit_excludes_are_not_in_the_log() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 2))
-    y = (X[:, 0] > 0).astype(int)
-    few = Constraint(Limit("steps", 3), lambda evaluated: len(evaluated.pipeline.steps), cheap=len)
-    search = AutoMLClassifier(
-        "tiny", max_evaluations=10, cv=2, constraints=[few], executor="inline", random_state=0
-    ).fit(X, y)
-    assert search.n_evaluations_ == 10
-    assert set(search.cv_results_["status"]) <= {"success", "stopped"}
