@@ -39,6 +39,21 @@ def storage(tmp_path: Path, without_studies: Path) -> str:
     return f"sqlite:///{tmp_path / 'study.db'}"
 
 
+@pytest.fixture(scope="session")
+def with_a_study(tmp_path_factory: pytest.TempPathFactory, without_studies: Path) -> Path:
+    """A file with the study of a run."""
+    path = Path(copyfile(without_studies, tmp_path_factory.mktemp("written") / "study.db"))
+    write(sample_run(Path("credit-1")), f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture
+def written(tmp_path: Path, with_a_study: Path) -> str:
+    """A storage to which the run `credit-1` was written."""
+    copyfile(with_a_study, tmp_path / "study.db")
+    return f"sqlite:///{tmp_path / 'study.db'}"
+
+
 def write(run: SavedRun, storage: str) -> str:
     (exporter,) = exporters()
     return exporter.write(run, storage)
@@ -66,9 +81,8 @@ def test_the_best_trial_is_the_best_of_the_run(tmp_path: Path) -> None:
     assert study.direction is optuna.study.StudyDirection.MAXIMIZE
 
 
-def test_states_values_and_parameters_are_those_of_the_log(tmp_path: Path, storage: str) -> None:
-    write(sample_run(tmp_path / "credit-1"), storage)
-    trials = optuna.load_study(study_name="credit-1", storage=storage).trials
+def test_states_values_and_parameters_are_those_of_the_log(written: str) -> None:
+    trials = optuna.load_study(study_name="credit-1", storage=written).trials
     whole, pruned, failed = TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL
     assert [one.state for one in trials] == [whole, whole, whole, pruned, failed, whole, whole]
     assert trials[0].intermediate_values == {1: 0.6, 2: 0.8}
@@ -85,11 +99,8 @@ def test_states_values_and_parameters_are_those_of_the_log(tmp_path: Path, stora
     assert "depth" not in trials[1].params
 
 
-def test_constraints_say_how_far_outside_each_limit_a_trial_is(
-    tmp_path: Path, storage: str
-) -> None:
-    write(sample_run(tmp_path / "credit-1"), storage)
-    trials = optuna.load_study(study_name="credit-1", storage=storage).trials
+def test_constraints_say_how_far_outside_each_limit_a_trial_is(written: str) -> None:
+    trials = optuna.load_study(study_name="credit-1", storage=written).trials
     assert trials[1].constraints["latency_us <= 50"] == 30.0
     assert trials[2].constraints["recall >= 0.5"] == 0.0
     assert trials[4].constraints == {}
@@ -142,34 +153,31 @@ def test_a_run_that_goes_on_is_brought_up_to_date(tmp_path: Path, storage: str) 
     ids=["other rows", "reused number", "fewer", "other limits", "other grammar", "other metric"],
 )
 def test_a_study_is_written_anew_where_the_run_went_on_otherwise(
-    tmp_path: Path, storage: str, log: list[Evaluation], changes: dict[str, Any]
+    tmp_path: Path, written: str, log: list[Evaluation], changes: dict[str, Any]
 ) -> None:
-    write(sample_run(tmp_path / "credit-1"), storage)
     later = gone_on(tmp_path / "credit-1", *log, **changes)
-    assert "written anew" in write(later, storage)
-    found = optuna.load_study(study_name="credit-1", storage=storage)
+    assert "written anew" in write(later, written)
+    found = optuna.load_study(study_name="credit-1", storage=written)
     expected = export_study(later, None)
     told = [(one.number, one.params, one.value, one.constraints) for one in found.trials]
     assert told == [(one.number, one.params, one.value, one.constraints) for one in expected.trials]
     assert (found.direction, found.metric_names) == (expected.direction, expected.metric_names)
-    assert "0 new trials" in write(later, storage)
+    assert "0 new trials" in write(later, written)
 
 
-def test_trials_of_a_user_stay(tmp_path: Path, storage: str) -> None:
-    write(sample_run(tmp_path / "credit-1"), storage)
-    study = optuna.load_study(study_name="credit-1", storage=storage)
+def test_trials_of_a_user_stay(tmp_path: Path, written: str) -> None:
+    study = optuna.load_study(study_name="credit-1", storage=written)
     study.add_trial(create_trial(value=0.5))
-    assert "0 new trials" in write(sample_run(tmp_path / "credit-1"), storage)
+    assert "0 new trials" in write(sample_run(tmp_path / "credit-1"), written)
     with pytest.raises(ConfigurationError, match="others that are not from it"):
-        write(gone_on(tmp_path / "credit-1", space=GROWN), storage)
+        write(gone_on(tmp_path / "credit-1", space=GROWN), written)
     assert len(study.get_trials()) == len(EVALUATIONS) + 1
 
 
-def test_a_study_of_another_run_is_left_alone(tmp_path: Path, storage: str) -> None:
-    write(sample_run(tmp_path / "credit-1"), storage)
+def test_a_study_of_another_run_is_left_alone(tmp_path: Path, written: str) -> None:
     later = sample_run(tmp_path / "credit-1", begun="2026-11-22T09:30:00+00:00")
     with pytest.raises(ConfigurationError, match=r"'credit-1' in .* is of another run"):
-        write(later, storage)
+        write(later, written)
 
 
 def test_a_run_without_anything_feasible_has_no_best_trial(tmp_path: Path) -> None:
