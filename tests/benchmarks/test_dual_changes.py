@@ -23,6 +23,8 @@ from automl_admm.search.admm import choice, outer_loop, projection
 from automl_admm.search.admm.blocks import begin_selection
 from automl_admm.search.admm.pricing import Scales
 
+SHIPPED = "ADMM as shipped"
+
 
 def states_of(name: str) -> list[AdmmState]:
     """Return the states of a run on a priced problem where the first z-min breaks the limit."""
@@ -30,18 +32,33 @@ def states_of(name: str) -> list[AdmmState]:
     return [event for event in events if isinstance(event, AdmmState)]
 
 
+def found(name: str) -> list[str]:
+    """Return what a shorter run evaluates."""
+    events = events_of(Job(name, 0.1, 29, 30))
+    return [event.key for event in events if isinstance(event, Evaluation)]
+
+
+@pytest.fixture(scope="module")
+def shipped() -> AdmmState:
+    """The first state of the search as it ships."""
+    return states_of(SHIPPED)[0]
+
+
+@pytest.fixture(scope="module")
+def found_as_shipped() -> list[str]:
+    """What the search as it ships evaluates."""
+    return found(SHIPPED)
+
+
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_change_is_another_search_and_is_taken_back(name: str) -> None:
+def test_a_change_is_another_search_and_is_taken_back(
+    name: str, found_as_shipped: list[str]
+) -> None:
     before = [vars(part).copy() for part in (outer_loop, choice, projection, choice.Choice)]
-
-    def found(of: str) -> list[str]:
-        events = events_of(Job(of, 0.1, 29, 30))
-        return [event.key for event in events if isinstance(event, Evaluation)]
-
     changed = found(name)
     assert len(set(changed)) == 30
     assert changed == found(name), "the same seed, the same search"
-    assert changed != found("ADMM as shipped")
+    assert changed != found_as_shipped
     assert [vars(part) for part in (outer_loop, choice, projection, choice.Choice)] == before
 
 
@@ -53,9 +70,8 @@ def test_a_penalty_moves_by_two_where_one_residual_is_over_ten_times_the_other()
         assert balance(0.5, primal, dual) == 0.5
 
 
-def test_both_penalties_move_and_the_multipliers_stay_as_they_are() -> None:
+def test_both_penalties_move_and_the_multipliers_stay_as_they_are(shipped: AdmmState) -> None:
     first, *later = states_of("balanced ρ")
-    shipped = states_of("ADMM as shipped")[0]
     # Until the end of the first iteration both searches are the same; λ and μ are not scaled by ρ.
     assert first.evaluations == shipped.evaluations
     assert np.array_equal(first.dual, shipped.dual)
@@ -66,8 +82,8 @@ def test_both_penalties_move_and_the_multipliers_stay_as_they_are() -> None:
     assert [(one.rho, one.integer_rho) for one in later] == [(2.0, 0.25), (4.0, 0.125)]
 
 
-def test_the_relaxed_theta_is_what_delta_and_the_multipliers_see() -> None:
-    relaxed, shipped = states_of("over-relaxed")[0], states_of("ADMM as shipped")[0]
+def test_the_relaxed_theta_is_what_delta_and_the_multipliers_see(shipped: AdmmState) -> None:
+    relaxed = states_of("over-relaxed")[0]
     assert np.array_equal(relaxed.theta, shipped.theta)
     assert not np.array_equal(relaxed.delta, shipped.delta)
     integers = projection.integer_mask(SPACE.parameters) > 0
