@@ -6,18 +6,15 @@ import math
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from automl_admm.builtin import components as built_in_components
 from automl_admm.builtin import grammars as built_in_grammars
 from automl_admm.core.space import Choice
 from automl_admm.core.structure.pipeline_space import Branches, Item, Step, all_modules, all_steps
-from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.grammar import CompiledGrammar, compile_text, load_grammar
-from automl_admm.pipelines.build import build_pipeline, fit_pipeline
 from automl_admm.plugins.loading import Plugins, PluginSource, load_plugins
-from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, LearningTask
+from automl_admm.plugins.records import TASKS, ComponentPlugin, LearningTask
 from automl_admm.plugins.registry import Registry
 from automl_admm.search.starts import default_start
 
@@ -75,26 +72,6 @@ def estimators_end(items: tuple[Item, ...], registry: Registry[ComponentPlugin])
         and roles[-1] == "estimator"
         and all(estimators_end(part, registry) for item in stacked for part in item.parts)
     )
-
-
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("name", SHIPPED)
-def test_pipelines_of_a_shipped_grammar_fit_a_small_table(plugins, name, task):
-    pipelines, registry = load(plugins, name, task).pipelines, plugins.components[task]
-    rng = np.random.default_rng(7)
-    X = pd.DataFrame({"a": rng.normal(size=40), "c": rng.choice(list("xyz"), 40)})
-    X["b"] = X["a"] + rng.normal(size=40)
-    y = np.where(X["b"] > 0, "yes", "no") if task == "classification" else X["b"].to_numpy()
-    for _ in range(4):
-        selection = pipelines.space.sample(rng)
-        steps = pipelines.steps(
-            pipelines.space.candidate(selection, pipelines.space.default_theta())
-        )
-        context = BuildContext(task, ("a", "b"), ("c",))
-        with unheard_warnings():
-            pipeline = build_pipeline(steps, registry, context, 0)
-            model = fit_pipeline(pipeline, steps, registry, X, y)
-            assert len(model.predict(X)) == 40
 
 
 def test_the_papers_tables_have_their_numbers_of_pipelines(plugins):
