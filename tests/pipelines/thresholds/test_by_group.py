@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score
 
@@ -37,6 +37,9 @@ from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.search.starts import default_start
+
+# An example costs thirty milliseconds: half as many as the profile says.
+EXAMPLES = settings().max_examples // 2
 
 
 def part(groups: Any, y: Any, scores: Any) -> EvaluatedPipeline:
@@ -136,6 +139,7 @@ FOLD = st.lists(ROW, min_size=8, max_size=30).filter(
 )
 
 
+@settings(max_examples=EXAMPLES)
 @given(folds=st.lists(FOLD, min_size=1, max_size=3), bound=st.sampled_from([0.0, 0.1, 0.4]))
 def test_they_are_never_worse_than_the_single_one(folds: list[Any], bound: float) -> None:
     parts = [part(*zip(*rows, strict=True)) for rows in folds]
