@@ -6,14 +6,13 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from program import run_python
 
 from automl_admm import (
     Choice,
@@ -202,7 +201,7 @@ def test_a_told_trial_survives_a_kill(whole: Study, tmp_path: Path) -> None:
     here, place = Path(__file__), str(tmp_path / "s")
     program = KILLED.format(module=here.stem, place=place)
     # The program finds this module in its working folder.
-    ended = subprocess.run([sys.executable, "-c", program], cwd=here.parent, check=False)
+    ended = run_python("-c", program, cwd=here.parent)
     assert ended.returncode == -signal.SIGKILL
     with Study.load(place) as again:
         assert keys(again) == keys(whole)[:7]

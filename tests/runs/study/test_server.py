@@ -7,8 +7,6 @@ import os
 import pickle
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from program import run_python
 
 from automl_admm import Parameter, SearchSpace, Study
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
@@ -272,9 +271,7 @@ assert len(study.results) == 40 and study.pending == (), (len(study.results), st
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_forked_workers_read_their_own_answers() -> None:
     # Its own process: the tests' has threads, which a fork would cut off.
-    run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", FORKED], capture_output=True, text=True, check=False
-    )
+    run = run_python("-c", FORKED)
     assert run.returncode == 0, run.stderr
 
 
