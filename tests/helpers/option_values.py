@@ -36,7 +36,7 @@ EXAMPLES: Mapping[str, Any] = {
     "columns": {"mean area": "number"},
     "column_cost": {"mean area": 2.5},
     "starts": (START,),
-    "constraints": (LIMIT, GAP, "latency_us <= 900 * baseline"),
+    "constraints": (LIMIT, GAP, "size_mb <= 900 * baseline"),
     "theta_solver": "trust-region",
     "z_solver": "genetic",
     "strategy": "joint",
