@@ -104,7 +104,7 @@ def context_of(frame, task):
 
 
 def drawn(record, rng):
-    """Values drawn at random; a larger forest than one of 50 trees fits what a smaller one fits."""
+    """Values drawn at random; a larger forest than one of 20 trees fits what a smaller one fits."""
     values = {}
     for item in record.parameters:
         if isinstance(item, Choice):
@@ -112,7 +112,7 @@ def drawn(record, rng):
         else:
             values[item.name] = item.value(rng.random())
     if record.fidelity in values:
-        values[record.fidelity] = min(values[record.fidelity], 50)
+        values[record.fidelity] = min(values[record.fidelity], 20)
     return tuple(values.items())
 
 
