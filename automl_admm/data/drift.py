@@ -1,92 +1,151 @@
-"""Columns of new rows against those of a reference: shares of bins, compared by a test.
+"""Columns of new rows against those of a reference: shares of cells, compared by a test.
 
-Only counts are kept of the reference, no rows.
+Only counts are kept of the reference, no rows. Cells must not be chosen by the counts of one of the
+tables compared: the most frequent levels of 800 rows are less frequent among the next 800. So
+levels get cells by their counts in both tables together, which do not tell the tables apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-# Tenths of the reference; a number with fewer values than bins has fewer.
+# Tenths of the reference; a number with no more values is compared by its values.
 BINS = 10
 # Levels beyond these, by frequency, are counted together.
 LEVELS = 30
-# Expected counts below this make the χ² test inexact: such bins are put together.
+# Expected counts below this make the test inexact: such cells are put together.
 FEWEST = 5.0
 # A population stability index from here on is called a moderate shift in credit scoring.
 SHIFT = 0.1
 MISSING, OTHER = "missing", "others"
+# Bytes of the hash of a level. Two levels of a column seldom share one, and a column of texts, all
+# of them different, has 65,536 at most.
+HASH = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """Counts of a column of the reference: by `edges` of a number, else by the name of a level."""
+class Tables:
+    """The counts of cells in two tables, a line of the reference and one of new rows in each.
+
+    `rest` parts the last cell of `whole`, and has only half of the reference.
+    """
+
+    whole: Any
+    rest: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Counts of a number of the reference: of missing ones, and between `edges`."""
 
     counts: Mapping[str, int]
-    edges: tuple[float, ...] | None = None
+    edges: tuple[float, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Return what `of_json` reads."""
-        edges = None if self.edges is None else list(self.edges)
-        return {"counts": dict(self.counts), "edges": edges}
+        """Return what `read_summary` reads."""
+        return {"counts": dict(self.counts), "edges": list(self.edges)}
 
-    @classmethod
-    def of_json(cls, content: Mapping[str, Any]) -> Summary:
-        """Read a summary."""
-        counts = {str(name): int(count) for name, count in content["counts"].items()}
-        edges = content["edges"]
-        return cls(counts, None if edges is None else tuple(map(float, edges)))
+    def beside(self, column: Any) -> Tables:
+        """Return the counts beside those of a column of new rows."""
+        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+        counts = _count_numbers(numbers, self.edges)
+        return Tables(
+            np.array([[one.get(cell, 0) for cell in counts] for one in (self.counts, counts)])
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Counts of the levels of the reference by their hashes, in two halves of its rows."""
+
+    halves: tuple[Mapping[str, int], Mapping[str, int]]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `read_summary` reads."""
+        return {"halves": [dict(half) for half in self.halves]}
+
+    def beside(self, column: Any) -> Tables:
+        """Return the counts beside those of a column of new rows.
+
+        Rare levels are one cell, parted into those that the first half has and those that it has
+        not: so many rare levels that are new are found. The second half tells how many of each to
+        expect.
+        """
+        first, second = map(Counter, self.halves)
+        known, counts = first + second, Counter(_count_levels(_names(column)))
+        own = [MISSING, *_frequent(known, counts)]
+        whole = [[*(one[cell] for cell in own), _left(one, own).total()] for one in (known, counts)]
+        rest = [_parted(_left(one, own), first) for one in (second, counts)]
+        return Tables(np.array(whole), np.array(rest))
+
+
+Summary = Numbers | Levels
 
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """The comparison of a column: p of the χ² test, and the population stability index.
+    """The comparison of a column: p of the test, and the population stability index.
 
-    With shares p_i of the reference and q_i of the new rows in bin i the index is
-    Σ (q_i − p_i) ln(q_i / p_i).
+    With shares p_i of the reference and q_i of the new rows in cell i the index is
+    Σ (q_i − p_i) ln(q_i / p_i). Without a shift it is `by_chance` on average.
     """
 
     column: str
     p: float
     index: float
+    by_chance: float = 0.0
 
     def is_alarm(self, risk: float) -> bool:
         """Return True if the shift is neither chance nor small."""
-        return self.p <= risk and self.index >= SHIFT
+        return self.p <= risk and self.index - self.by_chance >= SHIFT
 
 
 def summarize(column: Any) -> Summary:
     """Count a column of the reference, a number by tenths of it and all else by levels."""
     column = pd.Series(column)
-    if _is_number(column):
+    if _is_number(column) and column.nunique() > BINS:
         values = column.to_numpy(dtype=float, na_value=np.nan)
         known = values[np.isfinite(values)]
         tenths = np.quantile(known, np.arange(1, BINS) / BINS) if len(known) else known
         edges = tuple(map(float, np.unique(tenths)))
-        return Summary(_count_numbers(values, edges), edges)
+        return Numbers(_count_numbers(values, edges), edges)
     names = _names(column)
-    frequent = names[names != MISSING].value_counts().index[:LEVELS]
-    return Summary(_count_levels(names, set(frequent)))
+    is_first = np.random.default_rng(0).permutation(len(names)) < len(names) // 2
+    return Levels((_count_levels(names[is_first]), _count_levels(names[~is_first])))
+
+
+def read_summary(content: Mapping[str, Any]) -> Summary | None:
+    """Read the summary of a column; None if its levels were chosen by its own counts.
+
+    Older versions did so where it had more than they kept, which they kept by name.
+    """
+    if "halves" in content:
+        first, second = map(_read_counts, content["halves"])
+        return Levels((first, second))
+    counts, edges = _read_counts(content["counts"]), content["edges"]
+    if edges is not None:
+        return Numbers(counts, tuple(map(float, edges)))
+    return None if OTHER in counts else Levels(({}, _hashed(counts)))
 
 
 def compare(name: str, reference: Summary, column: Any) -> Shift:
     """Compare a column of new rows with the reference."""
-    column = pd.Series(column)
-    if reference.edges is not None:
-        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-        counts = _count_numbers(numbers, reference.edges)
-    else:
-        counts = _count_levels(_names(column), set(reference.counts) - {MISSING, OTHER})
-    bins = list(dict.fromkeys([*reference.counts, *counts]))
-    table = np.array(
-        [[source.get(one, 0) for one in bins] for source in (reference.counts, counts)]
-    )
-    return Shift(name, _p_of(table), _index_of(table))
+    tables = reference.beside(pd.Series(column))
+    whole, cells = _without_rare(tables.whole), tables.whole
+    p = _p_of(whole)
+    if tables.rest is not None and len(_without_rare(tables.rest).T) > 1:
+        p = min(1.0, 2.0 * min(p, _p_of(tables.rest)))
+        shares = tables.rest / tables.rest.sum(axis=1, keepdims=True)
+        cells = np.hstack([cells[:, :-1], cells[:, -1:] * shares])
+    kept = _without_rare(cells)
+    return Shift(name, p, _index_of(kept), _by_chance(kept))
 
 
 def alarms(shifts: Sequence[Shift], risk: float) -> list[Shift]:
@@ -107,13 +166,20 @@ def _is_number(column: Any) -> bool:
 
 def _names(column: Any) -> Any:
     """Return the values as texts: a whole number is the same text with and without a fraction."""
-    texts = column.astype(object).map(_name, na_action="ignore")
+    name = _name_number if _is_number(column) else _name
+    texts = column.astype(object).map(name, na_action="ignore")
     return texts.where(column.notna(), MISSING)
 
 
 def _name(value: Any) -> str:
     is_whole = isinstance(value, float) and value.is_integer()
     return f"={int(value) if is_whole else value}"
+
+
+def _name_number(value: Any) -> str:
+    """Return the name without the last digits, as another machine may compute them otherwise."""
+    is_whole = float(value).is_integer()
+    return _name(value if is_whole else float(f"{value:.9g}"))
 
 
 def _count_numbers(values: Any, edges: Sequence[float]) -> dict[str, int]:
@@ -123,27 +189,83 @@ def _count_numbers(values: Any, edges: Sequence[float]) -> dict[str, int]:
     return {f"bin {place}": int(count) for place, count in enumerate(counts)} | missing
 
 
-def _count_levels(names: Any, known: set[str]) -> dict[str, int]:
-    kept = names.where(names.isin({*known, MISSING}), OTHER)
-    return {str(name): int(count) for name, count in kept.value_counts().items()}
+def _count_levels(names: Any) -> dict[str, int]:
+    return _hashed(_read_counts(names.value_counts()))
+
+
+def _read_counts(counts: Any) -> dict[str, int]:
+    return {str(name): int(count) for name, count in counts.items()}
+
+
+def _hashed(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the counts by hashes of names."""
+    found = Counter[str]()
+    for name, count in counts.items():
+        text = name.encode("utf-8", "surrogatepass")
+        found[MISSING if name == MISSING else blake2b(text, digest_size=HASH).hexdigest()] += count
+    return dict(found)
+
+
+def _frequent(known: Counter[str], counts: Counter[str]) -> list[str]:
+    """Return the levels that are the most frequent in both together, and not too rare to test."""
+    both, rows = known + counts, (known.total(), counts.total())
+    del both[MISSING]
+    # As frequent ones by their hashes: the order of a table would prefer levels of its own.
+    order = sorted(both, key=lambda level: (-both[level], level))[:LEVELS]
+    return [level for level in order if both[level] * min(rows) / sum(rows) >= FEWEST]
+
+
+def _left(counts: Counter[str], own: Iterable[str]) -> Counter[str]:
+    return Counter({level: count for level, count in counts.items() if level not in set(own)})
+
+
+def _parted(counts: Counter[str], levels: Container[str]) -> tuple[int, int]:
+    """Count rows of these levels, and of others."""
+    of_them = sum(count for level, count in counts.items() if level in levels)
+    return of_them, counts.total() - of_them
+
+
+def _without_rare(table: Any) -> Any:
+    """Put cells together with those after them until each may be tested; the last ones with more.
+
+    Only the counts of both lines together decide, so that chance is the same in each.
+    """
+    rows = table.sum(axis=1)
+    expected = table.sum(axis=0) * rows.min() / max(1.0, rows.sum())
+    starts, held = [0], 0.0
+    for place, count in enumerate(expected):
+        if held >= FEWEST and expected[place:].sum() >= FEWEST:
+            starts.append(place)
+            held = 0.0
+        held += count
+    return np.add.reduceat(table, starts, axis=1)
 
 
 def _p_of(table: Any) -> float:
-    """Return p of the χ² test of two samples; 1 where there is one bin alone."""
-    from scipy.stats import chi2_contingency
+    """Return p of the likelihood-ratio test of two samples; 1 where there is one cell alone.
 
-    rows = table.sum(axis=1, keepdims=True)
-    expected = table.sum(axis=0) * rows.min() / rows.sum()
-    is_rare = expected < FEWEST
-    rare = table[:, is_rare].sum(axis=1, keepdims=True)
-    kept = np.hstack([table[:, ~is_rare], rare]) if is_rare.any() else table
-    kept = kept[:, kept.sum(axis=0) > 0]
-    if kept.shape[1] < 2 or not rows.all():
+    Far out its p are truer than those of Pearson's χ². Williams' divisor allows for small counts.
+    """
+    from scipy.special import xlogy
+    from scipy.stats import chi2
+
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    freedom, total = len(columns) - 1, rows.sum()
+    if freedom < 1 or not rows.all():
         return 1.0
-    return float(chi2_contingency(kept, correction=False).pvalue)
+    expected = np.outer(rows, columns) / total
+    statistic = 2.0 * float(xlogy(table, table / expected).sum())
+    spread = (total * (1.0 / rows).sum() - 1.0) * (total * (1.0 / columns).sum() - 1.0)
+    return float(chi2.sf(statistic / (1.0 + spread / (6.0 * total * freedom)), freedom))
 
 
 def _index_of(table: Any) -> float:
-    # Half a row in each bin: a level that is new has no share in the reference.
+    # Half a row in each cell: a level that is new has no share in the reference.
     shares = (table + 0.5) / (table + 0.5).sum(axis=1, keepdims=True)
     return float(np.sum((shares[1] - shares[0]) * np.log(shares[1] / shares[0])))
+
+
+def _by_chance(table: Any) -> float:
+    """Return what the index is on average if nothing has shifted."""
+    rows = table.sum(axis=1)
+    return float((len(table.T) - 1) * (1.0 / rows).sum()) if rows.all() else 0.0

@@ -260,6 +260,18 @@ def test_a_reference_of_an_older_version_is_of_the_model_of_all_looks(
     assert not look(run, "3.csv")["has_reference"]
 
 
+def test_levels_that_an_older_version_chose_are_not_compared(run: Run, folder: Path) -> None:
+    look(run, "1.csv", "--reference", "old.csv")
+    path = folder / "RUN" / "monitoring" / "reference.json"
+    content = json.loads(path.read_text())
+    content["columns"]["town"] = {"counts": {"=Rome": 500, "others": 100}, "edges": None}
+    path.write_text(json.dumps(content))
+    told = look(run, "2.csv")
+    assert "older version, by whose counts chance looks like a shift of 'town'" in told["anew"]
+    assert {one["column"] for one in told["shifts"]} == {"age", "the prediction"}
+    assert look(run, "3.csv", "--reference", "old.csv")["anew"] is None
+
+
 @pytest.mark.parametrize("form", ["frame", "typed frame", "csv", "parquet"])
 def test_python_and_the_command_share_their_looks_whatever_the_form(
     run: Run, folder: Path, form: str

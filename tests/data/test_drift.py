@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm.data.drift import Summary, alarms, compare, summarize
+from automl_admm.data.drift import Levels, alarms, compare, read_summary, summarize
 
 RNG = np.random.default_rng(0)
 AGES = pd.Series(RNG.normal(40, 10, 3000))
@@ -62,7 +63,7 @@ def test_missing_values_are_no_level_of_that_name() -> None:
 def test_a_summary_comes_back_from_json() -> None:
     for column in (AGES, TOWNS):
         made = summarize(column)
-        assert Summary.of_json(json.loads(json.dumps(made.as_json()))) == made
+        assert read_summary(json.loads(json.dumps(made.as_json()))) == made
 
 
 def test_one_shifted_column_of_many_is_named_alone() -> None:
@@ -71,3 +72,71 @@ def test_one_shifted_column_of_many_is_named_alone() -> None:
     columns["x7"] = columns["x7"] + 1
     found = alarms([compare(name, known[name], columns[name]) for name in columns], 0.05)
     assert [one.column for one in found] == ["x7"]
+
+
+def branches(rows: int, seed: int, kinds: int = 400, power: float = 0.0) -> pd.Series:
+    shares = 1.0 / np.arange(1, kinds + 1) ** power
+    drawn = np.random.default_rng(seed).choice(kinds, rows, p=shares / shares.sum())
+    return pd.Series(drawn).map("branch {}".format)
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0], ids=["as frequent", "Zipf"])
+@pytest.mark.parametrize("kinds", [40, 400, 2000])
+def test_many_levels_of_the_same_kind_give_no_alarm(kinds: int, power: float) -> None:
+    found = 0
+    for seed in range(20):
+        known = summarize(branches(800, seed, kinds, power))
+        for more in range(3):
+            lot = branches(600, 100 + 3 * seed + more, kinds, power)
+            found += bool(alarms([compare("branch", known, lot)], 0.05))
+    assert found <= 4
+
+
+@pytest.mark.parametrize(
+    "turned",
+    [
+        lambda lot: lot.where(lot.index >= 120, "branch 7"),
+        lambda lot: "new " + lot,
+        lambda lot: lot.where(lot.index >= 200, None),
+        lambda lot: lot.map(lambda name: name[:-1]),
+    ],
+    ids=["one grows", "all new", "missing", "fewer"],
+)
+def test_many_levels_that_shift_give_one(turned: Any) -> None:
+    known, lot = summarize(branches(800, 0)), turned(branches(600, 1))
+    assert alarms([compare("branch", known, lot)], 0.001)
+
+
+def test_a_frequent_level_that_is_lost_among_many_gives_one() -> None:
+    known, lot = summarize(branches(800, 0, power=1.5)), branches(600, 1, power=1.5)
+    assert alarms([compare("branch", known, lot[lot != "branch 0"])], 0.001)
+
+
+def test_one_row_of_a_new_level_or_without_a_value_gives_none() -> None:
+    towns = pd.concat([TOWNS[:49], pd.Series(["Kyiv"])])
+    assert not alarms([compare("town", summarize(TOWNS), towns)], 0.05)
+    ages = pd.concat([AGES[:49], pd.Series([np.nan])])
+    assert not alarms([compare("age", summarize(AGES), ages)], 0.05)
+
+
+def test_a_flag_that_is_a_number_shifts_as_a_level_does() -> None:
+    flags = pd.Series(np.arange(1000) < 30).astype(int)
+    known = summarize(flags)
+    assert alarms([compare("flag", known, pd.Series(np.arange(500) < 150).astype(float))], 0.001)
+    assert not alarms([compare("flag", known, flags.astype(float))], 0.05)
+
+
+def test_the_index_of_few_rows_is_compared_with_that_of_chance() -> None:
+    rng = np.random.default_rng(2)
+    known = summarize(rng.normal(size=200))
+    found = [compare("x", known, pd.Series(rng.normal(size=60))) for _ in range(200)]
+    assert np.mean([one.index for one in found]) == pytest.approx(found[0].by_chance, rel=0.3)
+
+
+def test_levels_kept_by_an_older_version_are_read_only_if_all_were_kept() -> None:
+    counts = {f"={name}": int(count) for name, count in TOWNS.value_counts().items()}
+    known = read_summary({"counts": counts, "edges": None})
+    assert isinstance(known, Levels)
+    assert not alarms([compare("town", known, TOWNS[:500])], 0.05)
+    assert alarms([compare("town", known, TOWNS.replace("Oslo", "Kyiv"))], 0.001)
+    assert read_summary({"counts": counts | {"others": 3}, "edges": None}) is None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -21,14 +21,15 @@ from automl_admm.certify.bounds.anytime import risk_at
 from automl_admm.certify.watching import Watch
 from automl_admm.core.errors import ConfigurationError, DataError, StoreError
 from automl_admm.data.conforming import Place, row_of
-from automl_admm.data.drift import Summary, alarms, summarize
+from automl_admm.data.drift import alarms
 from automl_admm.data.row_hashes import NONE, RowHashes
 from automl_admm.execution.evidence_files import encode_evidence
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.finish.model_file import refuse_replaced
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.labelled_rows import open_run
-from automl_admm.runs.saved.monitor.earlier_looks import EarlierLook, read_kept, read_looks
+from automl_admm.runs.saved.monitor.earlier_looks import EarlierLook, read_looks
+from automl_admm.runs.saved.monitor.kept_reference import Reference, keep, read_reference
 from automl_admm.runs.saved.monitor.look_evidence import (
     LookEvidence,
     PooledEvidence,
@@ -39,7 +40,7 @@ from automl_admm.runs.saved.monitor.look_evidence import (
 from automl_admm.runs.saved.monitor.monitored import Monitored
 from automl_admm.runs.saved.monitor.rows_of_fit import check_new, looks_of_fit
 from automl_admm.runs.saved.monitor.rows_of_looks import refuse_again
-from automl_admm.runs.saved.monitor.watched_columns import columns_of_model, shifts_from
+from automl_admm.runs.saved.monitor.watched_columns import shifts_from
 from automl_admm.runs.saved.monitor.weights_of_looks import Heaviest
 from automl_admm.runs.saved.natural_twins import tell_copies
 from automl_admm.runs.saved.rows_again import count_again, hash_of_order
@@ -141,8 +142,8 @@ class _Watched:
             for one in self.run.limits()
             if str(one.limit) in lots
         )
-        kept, is_others = self._reference(reference)
-        shifts = shifts_from(self.run, frame, kept)
+        kept = self._reference(reference)
+        shifts = shifts_from(self.run, frame, kept.columns)
         before = self._before()
         found = Monitored(
             look=self.number,
@@ -155,10 +156,10 @@ class _Watched:
             learned=learned,
             doubt=doubt,
             is_labelled=is_labelled,
-            has_reference=bool(kept),
+            has_reference=bool(kept.columns),
             groups=() if table is None else self.run.other_groups(table),
             untested=self._untested(target) if table is None else None,
-            anew=_say_anew(self, is_others=is_others),
+            anew=_say_anew(self, kept),
             not_counted=tuple(self._not_counted(seen, pooled)),
             drawn=seen.draw.drawn,
             given_twice=tell_copies(hashes, self.run),
@@ -208,29 +209,11 @@ class _Watched:
                 looks = _say_looks(without)
                 yield f"{name}: 'in all' is without {looks}, of which no measurement was kept"
 
-    def _reference(self, given: Any) -> tuple[dict[str, Summary], bool]:
-        """Return the counts of the reference, and True if the kept one is of another model.
-
-        Counts of another model's predictions are not those of this one.
-        """
-        path = self._folder() / "reference.json"
-        if given is None:
-            content = read_kept(path) if path.exists() else {"columns": {}}
-            if self._is_of_another(content):
-                return {}, True
-            return {name: Summary.of_json(one) for name, one in content["columns"].items()}, False
-        columns = columns_of_model(self.run, given.reset_index(drop=True))
-        made = {name: summarize(column) for name, column in columns}
-        counts = {name: summary.as_json() for name, summary in made.items()}
-        content = {"schema_version": SCHEMA, "model_sha256": self.model, "rows": len(given)}
-        write_json(path, {**content, "columns": counts})
-        return made, False
-
-    def _is_of_another(self, reference: Mapping[str, Any]) -> bool:
-        """Return True for counts of another model; older versions tell it by their looks alone."""
-        if "model_sha256" in reference:
-            return bool(reference["model_sha256"] != self.model)
-        return bool(reference["columns"]) and len(self.same) < len(self.looks)
+    def _reference(self, given: Any) -> Reference:
+        self._folder()
+        if given is not None:
+            return keep(self.run, given, self.model)
+        return read_reference(self.run, self.model, had_others=len(self.same) < len(self.looks))
 
     def _folder(self) -> Path:
         path = self.run.folder.monitoring
@@ -281,17 +264,14 @@ def _say_looks(numbers: Sequence[int]) -> str:
     return f"look{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
-def _say_anew(watched: _Watched, *, is_others: bool) -> str | None:
-    """Tell at the first look at a new model, and at each look without its reference."""
+def _say_anew(watched: _Watched, kept: Reference) -> str | None:
+    """Tell at the first look at a new model, and at each look without a reference of use."""
     place, told = watched.run.folder.path, list[str]()
     if watched.looks and not watched.same:
         told.append(
             f"'{place}' has another model than at earlier looks: rows and shifts are counted "
             "from here on."
         )
-    if is_others:
-        told.append(
-            f"The reference kept in '{place}' is of another model, or of an older version: give "
-            "the rows again to look for shifts."
-        )
+    if kept.doubt is not None:
+        told.append(kept.doubt)
     return " ".join(told) or None

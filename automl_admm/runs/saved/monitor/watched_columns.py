@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.data.drift import Shift, Summary, compare
+from automl_admm.data.ingest.records import read_ingest
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.build import predict_scores
 from automl_admm.runs.finish.model_file import rows_for_the_model
@@ -18,11 +19,19 @@ PREDICTION = "the prediction"
 
 def columns_of_model(run: CertifiedRun, frame: Any) -> Iterator[tuple[str, Any]]:
     """Yield the columns that the model is given, and what it says of them."""
-    taken = run.taken_in(frame, run.place)
+    taken, dates = run.taken_in(frame, run.place), dates_of_model(run)
     features = taken.for_limits()
     for name in features.columns:
-        yield str(name), features[name]
+        yield str(name), taken.made[name] if name in dates else features[name]
     yield PREDICTION, _says(run.pipeline, taken.made)
+
+
+def dates_of_model(run: CertifiedRun) -> frozenset[str]:
+    """Return the names of columns of dates; the model is given the days since 1970 by that name."""
+    ingest = read_ingest(run.manifest)
+    readings = () if ingest is None else ingest.readings
+    dates = (one for one in readings if one.kind == "date" and str(one.name) in one.made)
+    return frozenset(str(one.name) for one in dates)
 
 
 def shifts_from(

@@ -1,0 +1,81 @@
+"""The counts of a reference, kept in the folder of a run for later looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from automl_admm.data.drift import Summary, read_summary, summarize
+from automl_admm.runs.saved.certified_run import CertifiedRun
+from automl_admm.runs.saved.monitor.earlier_looks import read_kept
+from automl_admm.runs.saved.monitor.watched_columns import columns_of_model, dates_of_model
+from automl_admm.store.run_folder import write_json
+
+SCHEMA = 1
+FILE = "reference.json"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Counts by column, and a sentence if some that are kept cannot be used."""
+
+    columns: Mapping[str, Summary]
+    doubt: str | None = None
+
+
+def keep(run: CertifiedRun, rows: Any, model: str) -> Reference:
+    """Count a reference, and keep the counts with the hash of the model."""
+    columns = columns_of_model(run, rows.reset_index(drop=True))
+    made = {name: summarize(column) for name, column in columns}
+    counts = {name: summary.as_json() for name, summary in made.items()}
+    content = {"schema_version": SCHEMA, "model_sha256": model, "rows": len(rows)}
+    write_json(run.folder.monitoring / FILE, {**content, "columns": counts})
+    return Reference(made)
+
+
+def read_reference(run: CertifiedRun, model: str, *, had_others: bool) -> Reference:
+    """Read the counts of the reference; none if they are of another model.
+
+    Counts of another model's predictions are not those of this one. Older versions noted no model:
+    `had_others` is True if there were looks at another one.
+    """
+    path = run.folder.monitoring / FILE
+    content = read_kept(path) if path.exists() else {"columns": {}}
+    if _is_of_another(content, model, had_others=had_others):
+        return Reference({}, _say_others(run.folder.path))
+    dates = dates_of_model(run)
+    read = {
+        name: None if name in dates and _is_by_name(one) else read_summary(one)
+        for name, one in content["columns"].items()
+    }
+    usable = {name: summary for name, summary in read.items() if summary is not None}
+    left = [name for name in read if name not in usable]
+    return Reference(usable, _say_left(run.folder.path, left) if left else None)
+
+
+def _is_of_another(reference: Mapping[str, Any], model: str, *, had_others: bool) -> bool:
+    if "model_sha256" in reference:
+        return bool(reference["model_sha256"] != model)
+    return bool(reference["columns"]) and had_others
+
+
+def _is_by_name(summary: Mapping[str, Any]) -> bool:
+    """Return True for levels as older versions kept them, dates among them."""
+    return "counts" in summary and summary["edges"] is None
+
+
+def _say_others(place: Path) -> str:
+    return (
+        f"The reference kept in '{place}' is of another model, or of an older version: give "
+        "the rows again to look for shifts."
+    )
+
+
+def _say_left(place: Path, names: list[str]) -> str:
+    columns = ", ".join(f"'{name}'" for name in names)
+    return (
+        f"The reference kept in '{place}' is of an older version, by whose counts chance looks "
+        f"like a shift of {columns}: give its rows again to compare {columns}."
+    )
