@@ -37,6 +37,7 @@ from automl_admm.constraints.unknown_groups import warn_of_unknown_groups
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.messages import say_count
 from automl_admm.data.columns import check_classes, check_labels
+from automl_admm.data.exact_arrays import without_mask
 from automl_admm.data.ingest.reporting import table_of
 from automl_admm.data.later_rows import warn_of_later_rows
 from automl_admm.data.python_rows import (
@@ -331,11 +332,11 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
 
         It decides all rows unless a limit such as `abstain <= 5 %` lets it leave some.
         """
-        labels = plain_target(y, hint="Score the other rows.")
+        labels, weights = plain_target(y, hint="Score the other rows."), without_mask(sample_weight)
         check_scored(labels, self.classes_)
         if not leaves_undecided(self.best_pipeline_):
-            return float(super().score(X, labels, sample_weight))
-        return accuracy_of_decided(self.predict(X), labels, sample_weight)
+            return float(super().score(X, labels, weights))
+        return accuracy_of_decided(self.predict(X), labels, weights)
 
     @property
     def classes_(self) -> Any:

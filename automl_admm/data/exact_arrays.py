@@ -19,6 +19,7 @@ def exact_array(given: Any) -> Any:
     """
     if of_polars(given) and not hasattr(given, "get_columns"):
         return polars_values(given)
+    given = without_mask(given)
     values = np.asarray(given)
     is_rounding = values.dtype.kind == "f" and not hasattr(given, "dtype")
     if not is_rounding or not (np.abs(values) >= FIRST_INEXACT).any():
@@ -27,6 +28,28 @@ def exact_array(given: Any) -> Any:
     objects = np.asarray(listed, dtype=object)
     is_whole = not any(isinstance(value, float) for value in objects.flat)
     return objects if is_whole or any(map(is_rounded, objects.flat)) else values
+
+
+def without_mask(given: Any) -> Any:
+    """Return a masked array as one with gaps, in which numpy's own ways show what is beneath.
+
+    >>> without_mask(np.ma.array([1, 7], mask=[False, True]))
+    array([ 1., nan])
+    """
+    if not isinstance(given, np.ma.MaskedArray):
+        return given
+    values, is_masked = given.data, np.ma.getmaskarray(given)
+    if not is_masked.any():
+        return values
+    if values.dtype.kind in "mM":
+        return np.where(is_masked, values.dtype.type("NaT"), values)
+    is_exact = values.dtype.kind == "f" or _fit_floats(values[~is_masked])
+    return np.where(is_masked, np.nan, values.astype(float if is_exact else object))
+
+
+def _fit_floats(values: Any) -> bool:
+    """Return True for whole numbers that floats hold."""
+    return values.dtype.kind in "iu" and not (np.abs(values.astype(float)) >= FIRST_INEXACT).any()
 
 
 def of_polars(given: Any) -> bool:

@@ -11,11 +11,10 @@ from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
 from automl_admm.data.columns import refuse_in_target
 from automl_admm.data.conforming import conform, with_gaps_by_texts
-from automl_admm.data.exact_arrays import exact_array, of_polars
+from automl_admm.data.exact_arrays import exact_array, of_polars, without_mask
 from automl_admm.data.ingest.applying import make_columns
 from automl_admm.data.ingest.records import Ingest
 from automl_admm.data.plain_types import (
-    FIRST_INEXACT,
     exact_whole,
     inferred_columns,
     is_rounded,
@@ -69,9 +68,8 @@ def _check_levels(X: Any) -> None:
 
 def _plain_array(X: Any) -> Any:
     """Return an array in the byte order of this machine, with NaN for masked cells."""
-    if isinstance(X, np.ma.MaskedArray):
-        is_large = X.dtype.kind in "iuO" and (np.ma.abs(X.astype(float)) >= FIRST_INEXACT).any()
-        X = np.ma.filled(X.astype(object if is_large else float), np.nan)
+    is_masked = isinstance(X, np.ma.MaskedArray)
+    X = without_mask(X.astype(float) if is_masked and X.dtype.kind == "b" else X)
     return X if X.dtype.isnative else X.astype(X.dtype.newbyteorder("="))
 
 
@@ -222,6 +220,7 @@ def plain_target(y: Any, hint: str = KEEP_KNOWN) -> Any:
     import pandas as pd
 
     _refuse_columns_of_one_name(y)
+    y = without_mask(y)
     values = y if isinstance(y, pd.Series) else exact_array(y)
     if of_polars(y) and values.ndim == 1:
         y = values  # numpy's own way has no integers of 128 bits

@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.data.exact_arrays import without_mask
 from automl_admm.data.row_roles import Rows, columns_given
 from automl_admm.pipelines.predictions.scored_by_r2 import ScoredByR2
 
@@ -44,7 +45,8 @@ class IntervalRegressor(ScoredByR2, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> IntervalRegressor:
         """Calibrate the width on rows that the estimator has not seen."""
-        errors = np.asarray(self.predict(X), dtype=float) - np.asarray(y, dtype=float)
+        truth = np.asarray(without_mask(y), dtype=float)
+        errors = np.asarray(self.predict(X), dtype=float) - truth
         clusters = columns_given(y, None, groups, None).read(are_known=False).clusters
         self.half_width_ = half_width(errors, self.coverage, clusters)
         return self

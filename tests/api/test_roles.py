@@ -180,3 +180,48 @@ def test_classes_rarer_than_folds_are_learned_and_scored(scoring, cv):
         found = search(scoring=scoring, cv=cv, max_evaluations=1).fit(X, labels)
     assert np.isfinite(found.best_score_)
     assert list(found.classes_) == ["a", "b", "c", "d"]
+
+
+MASK = np.arange(160) % 4 == 0
+
+
+def masked(values):
+    return np.ma.array(values, mask=MASK)
+
+
+@pytest.mark.parametrize(
+    ("beside", "said"),
+    [
+        ({"y": masked(Y)}, "the target is missing in 40 of 160 rows"),
+        ({"sample_weight": masked(WEIGHTS)}, "the weight in 'sample_weight' is missing in 40"),
+        ({"groups": masked(GROUPS)}, "the group in 'groups' is missing in 40"),
+        ({"time": masked(np.arange(160))}, "the time in 'time' is missing in 40"),
+    ],
+    ids=["y", "weights", "groups", "time"],
+)
+def test_masked_values_are_missing(beside, said):
+    with pytest.raises(DataError, match=said):
+        search().fit(X, **{"y": Y} | beside)
+
+
+def test_a_masked_target_is_missing_for_a_quantity_and_in_scores():
+    quantity = AutoMLRegressor("regression", max_evaluations=1, executor="inline")
+    with pytest.raises(DataError, match="the target is missing"):
+        quantity.fit(X, masked(np.where(MASK, 1e6, X[:, 0])))
+    fitted = search(max_evaluations=1).fit(X, masked(Y).data)
+    with pytest.raises(DataError, match=r"the target is missing in 40.*Score the other rows"):
+        fitted.score(X, masked(Y))
+    with pytest.raises(ValueError, match="sample_weight contains NaN"):
+        fitted.score(X, Y, masked(WEIGHTS))
+
+
+def test_masked_groups_of_a_limit_are_missing():
+    sides = (GROUPS % 2).astype(float)
+    given = {"constraints": ["fpr_gap[side] <= 0.9"], "scoring": "balanced_accuracy"}
+    found = [
+        search(max_evaluations=1, **given)
+        .fit(X, Y, sensitive_features={"side": column})
+        .cv_results_
+        for column in (masked(sides), np.where(MASK, np.nan, sides))
+    ]
+    assert found[0]["fpr_gap[side]"] == found[1]["fpr_gap[side]"]

@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from automl_admm.data.exact_arrays import exact_array, frame_of_arrow, polars_values
+from automl_admm.data.exact_arrays import exact_array, frame_of_arrow, polars_values, without_mask
 from automl_admm.data.plain_types import exact_whole, inferred, is_rounded
 from automl_admm.data.python_rows import plain_rows, plain_target, schema_of_rows
 from automl_admm.data.reading.tables import read_table
@@ -155,3 +155,26 @@ def test_lists_of_views_as_polars_writes_them_are_lists_of_text(tmp_path: Path) 
     frame.write_ipc(tmp_path / "list.arrow")
     read = read_table(tmp_path / "list.arrow")
     assert [list(cell) for cell in read["tags"]] == [["a", "b"], ["c"]]
+
+
+@pytest.mark.parametrize(
+    ("beneath", "dtype"),
+    [
+        ([7, 1], float),
+        ([LARGE, LARGE], object),
+        ([LARGE, 1], float),
+        ([0.5, 1.5], np.float64),
+        (["a", "b"], object),
+        ([True, False], object),
+        (np.array(["2020-01-01", "2020-01-02"], dtype="M8[ns]"), "M8[ns]"),
+    ],
+)
+def test_a_mask_is_a_gap_whatever_is_beneath(beneath, dtype):
+    values = np.array(beneath)
+    found = exact_array(np.ma.array(values, mask=[True, False]))
+    assert found.dtype == dtype
+    assert pd.isna(found[0])
+    assert found[1] == values[1]
+    unmasked = without_mask(np.ma.array(values))
+    assert type(unmasked) is np.ndarray
+    assert unmasked.dtype == values.dtype

@@ -90,6 +90,15 @@ def test_a_coverage_that_is_no_share_is_refused(coverage: float) -> None:
         half_width(np.ones(3), coverage)
 
 
+def test_masked_values_to_calibrate_with_are_refused() -> None:
+    X = np.arange(40.0).reshape(-1, 1)
+    ridge, mask = Ridge().fit(X, X[:, 0]), np.arange(40) < 10
+    with pytest.raises(DataError, match="no finite error"):
+        IntervalRegressor(ridge).fit(X, np.ma.array(np.where(mask, 1e6, X[:, 0]), mask=mask))
+    with pytest.raises(DataError, match="the group in 'groups' is missing"):
+        IntervalRegressor(ridge).fit(X, X[:, 0], groups=np.ma.array(np.arange(40), mask=mask))
+
+
 def test_errors_that_are_no_numbers_are_refused() -> None:
     with pytest.raises(DataError, match="no finite error"):
         half_width(np.array([1.0, math.nan]), 0.5)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from automl_admm.data.exact_arrays import without_mask
 from automl_admm.pipelines.predictions.constant_truth import constant_score, has_no_spread
 
 
@@ -20,7 +21,11 @@ class ScoredByR2(RegressorMixin):  # type: ignore[misc]
         """
         from sklearn.metrics import r2_score
 
-        predictions = self.predict(X)
+        predictions, y, sample_weight = (
+            self.predict(X),
+            without_mask(y),
+            without_mask(sample_weight),
+        )
         found = float(r2_score(y, predictions, sample_weight=sample_weight))  # it checks them
         truth = np.asarray(y)
         if truth.size != len(truth):  # of several quantities

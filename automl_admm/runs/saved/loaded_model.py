@@ -19,6 +19,7 @@ from automl_admm.core.errors import (
     LimitWarning,
     VersionWarning,
 )
+from automl_admm.data.exact_arrays import without_mask
 from automl_admm.data.later_rows import warn_of_later_rows
 from automl_admm.data.python_rows import plain_target
 from automl_admm.pipelines.default_outputs import default_outputs
@@ -118,11 +119,11 @@ class LoadedClassifier(ClassifierMixin, LoadedModel):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the decided rows; NaN if there are none."""
-        labels = plain_target(y, hint="Score the other rows.")
+        labels, weights = plain_target(y, hint="Score the other rows."), without_mask(sample_weight)
         check_scored(labels, self.classes_)
         if not leaves_undecided(self.pipeline):
-            return float(super().score(X, labels, sample_weight))
-        return accuracy_of_decided(self.predict(X), labels, sample_weight)
+            return float(super().score(X, labels, weights))
+        return accuracy_of_decided(self.predict(X), labels, weights)
 
     @property
     def classes_(self) -> Any:
