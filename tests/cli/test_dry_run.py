@@ -157,3 +157,17 @@ def test_a_quantity_without_a_largest_error_may_be_certified_as_approximate(
     assert told["is_provable"] is True
     assert told["is_approximate"] is True
     assert told["best"] == pytest.approx(1.0 if "r2" in limit else 0.0, abs=0.01)
+
+
+def test_the_warning_tells_the_rows_that_were_drawn(run: Any, people: Path) -> None:
+    frame = pd.read_csv(people / "people.csv")
+    frame["sex"] = ["fm"[number // 4 % 2] for number in range(400)]
+    frame["site"], frame["weight"] = frame.index // 2, 1 + frame.index % 5
+    frame.to_csv(people / "weighted.csv", index=False)
+    drawn = ("--weight", "weight", "--group", "site", "--sensitive", "sex", "--json")
+    words = (*CERTIFY, *drawn, "--on-infeasible", "closest")
+    told = json.loads(fit(run, "weighted.csv", "fpr_gap[sex] <= 0.1", words=words).out)
+    (warned,) = [line for line in told["facts"] if "your " in line]
+    (limit,) = told["limits"]
+    rows = limit["reason"].rsplit("there are ", 1)[1]
+    assert f"your {rows} negative rows in group" in warned

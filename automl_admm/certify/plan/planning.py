@@ -122,7 +122,7 @@ def _fraction_needed(
     rows = needed(_at(limit, aimed), risk)
     if rows is None:
         return math.inf if needed(_at(limit, 0.0), risk) is None else 1.0
-    return rows / cell.rows
+    return rows / cell.rows if cell.rows else math.inf
 
 
 def _at(limit: Limit, share: float) -> float:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from automl_admm.certify.walk.looks import Look
 from automl_admm.certify.walk.verdicts import Finding, judge_in
@@ -15,10 +14,9 @@ from automl_admm.constraints.expected_evidence import (
     imagine_perfect,
 )
 from automl_admm.core.evidence import Evidence
-from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.prepare.preparation import Preparation
-from automl_admm.runs.prepare.set_aside import trial_rows
+from automl_admm.runs.prepare.set_aside import rows_that_count, trial_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ def best_proofs(prepared: Preparation) -> tuple[BestProof, ...]:
     if aside is None or question is None or held_out is None:
         return ()
     look = question.next_look(aside.risk)
-    rows = trial_rows(_tested(held_out, prepared.work.tested))
+    rows = trial_rows(rows_that_count(held_out, prepared.work.tested))
     seen = imagine_perfect(prepared.constraints, rows)
     aims = (limit.bound for limit in prepared.aims)
     return tuple(
@@ -64,14 +62,6 @@ def _best(constraint: Constraint, perfect: Evidence, rows: TrialRows, look: Look
     found = [judge_in(look, one, limit) for one in seen]
     known = [one for one in found if math.isfinite(one.bound)] or found[:1]
     return min(known, key=lambda one: limit.turned(one.bound))
-
-
-def _tested(held_out: Table, tested: Any) -> Table:
-    """Return the rows that a certificate counts: one of a group, and each alike."""
-    if tested is None:
-        return held_out
-    part = held_out.part(tested)
-    return replace(part, roles=replace(part.roles, weights=None))
 
 
 def _proof(constraint: Constraint, found: Finding | None, aim: float) -> BestProof:

@@ -30,6 +30,7 @@ from automl_admm.runs.prepare.set_aside import (
     default_ledger,
     find_out_of_reach,
     plan_aside,
+    rows_that_count,
     trial_rows,
 )
 from automl_admm.runs.prepare.shared_work import Known, SharedWork
@@ -52,21 +53,20 @@ def aims_of(
 
 
 def at_next_look(
-    constraints: tuple[Constraint, ...],
-    aside: Aside | None,
     question: Question | None,
-    whole: Table,
-    config: RunConfig,
+    known: Known,
+    shared: SharedWork,
 ) -> Aside | None:
-    """Return the plan with the shortfalls at the risk of the next look.
+    """Return the plan with the shortfalls of the rows set aside at the risk of the next look.
 
     Raise if that is too little for any pipeline: the look would be spent for nothing.
     """
-    if aside is None or question is None:
+    aside, work, config = shared.aside, shared.work, shared.config
+    if aside is None or question is None or work.held_out is None:
         return aside
-    look = question.next_look(aside.risk)
+    look, constraints = question.next_look(aside.risk), work.constraints
     if config.on_infeasible == "raise" and look != aside.first_look:
-        rows = trial_rows(alike_rows(whole, config.random_state))
+        rows = trial_rows(alike_rows(known.whole, config.random_state))
         more = partial(imagine_one_class, rows=rows)
         find = partial(find_out_of_reach, constraints, aside, aside.fraction, look, more)
         if (beyond := _measured_in_time(find, config)) is not None:
@@ -78,7 +78,9 @@ def at_next_look(
                     "model with {on_infeasible='closest'}."
                 ),
             )
-    return at_look(constraints, aside, look)
+    counted = trial_rows(rows_that_count(work.held_out, work.tested))
+    drawn = _measured_in_time(partial(imagine, constraints, counted), config)
+    return at_look(constraints, aside, look, drawn)
 
 
 def aside_of(constraints: tuple[Constraint, ...], whole: Table, config: RunConfig) -> Aside:

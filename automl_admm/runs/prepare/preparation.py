@@ -260,7 +260,7 @@ def prepare(
         target=name_of(y),
         sensitive=known.sensitive,
         columns=columns.names(),
-        aside=at_next_look(work.constraints, shared.aside, question, known.whole, config),
+        aside=at_next_look(question, known, shared),
         question=question,
         caution=caution,
     )

@@ -134,11 +134,22 @@ def plan_aside(
     return replace(aside, fraction=planned.fraction, shortfalls=said, impossible=impossible)
 
 
-def at_look(constraints: Sequence[Constraint], aside: Aside, look: Look) -> Aside:
-    """Return the plan with the shortfalls of a look; the rows are those planned for the first."""
-    if look == aside.first_look:
+def at_look(
+    constraints: Sequence[Constraint],
+    aside: Aside,
+    look: Look,
+    drawn: Sequence[Evidence | None] | None = None,
+) -> Aside:
+    """Return the plan with the shortfalls of a look; the rows are those planned for the first.
+
+    Examples on the rows `drawn` for it tell how many there are of each kind, where chance decides.
+    """
+    if drawn is not None:
+        planned = _planned(constraints, replace(aside, examples=tuple(drawn)), look, 1.0)
+    elif look != aside.first_look:
+        planned = _planned(constraints, aside, look, aside.fraction)
+    else:
         return aside
-    planned = _planned(constraints, aside, look, aside.fraction)
     return replace(aside, shortfalls=planned.shortfalls)
 
 
@@ -198,6 +209,14 @@ def tested_rows(whole: Table, set_aside: Any, seed: int) -> Any:
     None if it counts all of them.
     """
     return independent_rows(whole.roles.part(set_aside), largest_total(whole.roles), seed)
+
+
+def rows_that_count(held_out: Table, tested: Any) -> Table:
+    """Return the rows that a certificate counts: one of a group, and each alike."""
+    if tested is None:
+        return held_out
+    part = held_out.part(tested)
+    return replace(part, roles=replace(part.roles, weights=None))
 
 
 def aim(constraints: Sequence[Constraint], aside: Aside, look: Look) -> tuple[Limit, ...]:
