@@ -272,6 +272,30 @@ def test_levels_that_an_older_version_chose_are_not_compared(run: Run, folder: P
     assert look(run, "3.csv", "--reference", "old.csv")["anew"] is None
 
 
+def compared(told: dict[str, Any]) -> list[str]:
+    return [one["column"] for one in told["shifts"]]
+
+
+def test_predictions_are_compared_with_those_on_the_first_look(run: Run, folder: Path) -> None:
+    # On rows that it learned from a model is surer: those of the reference would seem to differ.
+    assert compared(look(run, "1.csv", "--reference", "old.csv")) == ["age", "town"]
+    again = look(run, "2.csv", "--reference", "old.csv")
+    assert compared(again) == ["age", "town", "the prediction"]
+    path = folder / "RUN" / "monitoring" / "reference.json"
+    kept = json.loads(path.read_text())
+    assert kept["predictions"]["look"] == 1
+    kept["columns"]["the prediction"] = kept.pop("predictions")["summary"]
+    path.write_text(json.dumps(kept))  # as an older version kept those of the reference
+    assert compared(look(run, "3.csv")) == ["age", "town"]
+
+
+def test_predictions_of_a_look_that_was_deleted_do_not_count(run: Run, folder: Path) -> None:
+    look(run, "1.csv", "--reference", "old.csv")
+    (folder / "RUN" / "monitoring" / "look-0001.json").unlink()
+    assert compared(look(run, "2.csv")) == ["age", "town"]
+    assert compared(look(run, "3.csv")) == ["age", "town", "the prediction"]
+
+
 @pytest.mark.parametrize("form", ["frame", "typed frame", "csv", "parquet"])
 def test_python_and_the_command_share_their_looks_whatever_the_form(
     run: Run, folder: Path, form: str

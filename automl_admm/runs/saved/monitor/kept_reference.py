@@ -1,4 +1,8 @@
-"""The counts of a reference, kept in the folder of a run for later looks."""
+"""The counts of a reference, kept in the folder of a run for later looks.
+
+Those of the model's predictions are of the first look, not of the reference: on rows that it
+learned from, as those mostly are, a model is surer than on any others.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,15 @@ from typing import Any
 from automl_admm.data.drift import Summary, read_summary, summarize
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.monitor.earlier_looks import read_kept
-from automl_admm.runs.saved.monitor.watched_columns import columns_of_model, dates_of_model
+from automl_admm.runs.saved.monitor.watched_columns import (
+    PREDICTION,
+    dates_of_model,
+    features_of_model,
+)
 from automl_admm.store.run_folder import write_json
 
 SCHEMA = 1
-FILE = "reference.json"
+FILE, PREDICTIONS = "reference.json", "predictions"
 
 
 @dataclass(frozen=True)
@@ -25,17 +33,40 @@ class Reference:
     doubt: str | None = None
 
 
-def keep(run: CertifiedRun, rows: Any, model: str) -> Reference:
-    """Count a reference, and keep the counts with the hash of the model."""
-    columns = columns_of_model(run, rows.reset_index(drop=True))
-    made = {name: summarize(column) for name, column in columns}
+def keep(run: CertifiedRun, rows: Any, model: str, look: int) -> Reference:
+    """Count a reference, and keep the counts with the hash of the model.
+
+    Predictions that are kept stay, those of a look to come, as it was deleted, excepted.
+    """
+    path, made = run.folder.monitoring / FILE, dict[str, Summary]()
+    for name, column in features_of_model(run, rows.reset_index(drop=True)):
+        made[name] = summarize(column)
     counts = {name: summary.as_json() for name, summary in made.items()}
     content = {"schema_version": SCHEMA, "model_sha256": model, "rows": len(rows)}
-    write_json(run.folder.monitoring / FILE, {**content, "columns": counts})
-    return Reference(made)
+    before = read_kept(path) if path.exists() else {}
+    of_model = before if before.get("model_sha256") == model else {}
+    kept = {PREDICTIONS: of_model[PREDICTIONS]} if PREDICTIONS in of_model else {}
+    write_json(path, {**content, "columns": counts, **kept})
+    return Reference(made | _predictions(kept, look))
 
 
-def read_reference(run: CertifiedRun, model: str, *, had_others: bool) -> Reference:
+def keep_predictions(run: CertifiedRun, predictions: Any, look: int) -> None:
+    """Keep the counts of the predictions of a look beside those of the reference."""
+    path = run.folder.monitoring / FILE
+    kept = {"look": look, "summary": summarize(predictions).as_json()}
+    write_json(path, {**read_kept(path), PREDICTIONS: kept})
+
+
+def _predictions(content: Mapping[str, Any], look: int) -> dict[str, Summary]:
+    """Return the summary of the predictions of an earlier look, if there is one."""
+    kept = content.get(PREDICTIONS)
+    if kept is None or kept["look"] >= look:
+        return {}
+    found = read_summary(kept["summary"])
+    return {} if found is None else {PREDICTION: found}
+
+
+def read_reference(run: CertifiedRun, model: str, look: int, *, had_others: bool) -> Reference:
     """Read the counts of the reference; none if they are of another model.
 
     Counts of another model's predictions are not those of this one. Older versions noted no model:
@@ -49,9 +80,11 @@ def read_reference(run: CertifiedRun, model: str, *, had_others: bool) -> Refere
     read = {
         name: None if name in dates and _is_by_name(one) else read_summary(one)
         for name, one in content["columns"].items()
+        if name != PREDICTION  # of an older version, of rows that the model may have learned from
     }
     usable = {name: summary for name, summary in read.items() if summary is not None}
     left = [name for name in read if name not in usable]
+    usable |= _predictions(content, look)
     return Reference(usable, _say_left(run.folder.path, left) if left else None)
 
 

@@ -29,7 +29,12 @@ from automl_admm.runs.finish.model_file import refuse_replaced
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.labelled_rows import open_run
 from automl_admm.runs.saved.monitor.earlier_looks import EarlierLook, read_looks
-from automl_admm.runs.saved.monitor.kept_reference import Reference, keep, read_reference
+from automl_admm.runs.saved.monitor.kept_reference import (
+    Reference,
+    keep,
+    keep_predictions,
+    read_reference,
+)
 from automl_admm.runs.saved.monitor.look_evidence import (
     LookEvidence,
     PooledEvidence,
@@ -40,7 +45,11 @@ from automl_admm.runs.saved.monitor.look_evidence import (
 from automl_admm.runs.saved.monitor.monitored import Monitored
 from automl_admm.runs.saved.monitor.rows_of_fit import check_new, looks_of_fit
 from automl_admm.runs.saved.monitor.rows_of_looks import refuse_again
-from automl_admm.runs.saved.monitor.watched_columns import shifts_from
+from automl_admm.runs.saved.monitor.watched_columns import (
+    PREDICTION,
+    columns_of_model,
+    shifts_from,
+)
 from automl_admm.runs.saved.monitor.weights_of_looks import Heaviest
 from automl_admm.runs.saved.natural_twins import tell_copies
 from automl_admm.runs.saved.rows_again import count_again, hash_of_order
@@ -143,7 +152,8 @@ class _Watched:
             if str(one.limit) in lots
         )
         kept = self._reference(reference)
-        shifts = shifts_from(self.run, frame, kept.columns)
+        columns = columns_of_model(self.run, frame) if kept.columns else {}
+        shifts = shifts_from(columns, kept.columns)
         before = self._before()
         found = Monitored(
             look=self.number,
@@ -165,6 +175,8 @@ class _Watched:
             given_twice=tell_copies(hashes, self.run),
         )
         self._write(found, hashes, seen)
+        if columns and PREDICTION not in kept.columns:
+            keep_predictions(self.run, columns[PREDICTION], self.number)
         return found
 
     def _untested(self, target: str | None) -> str | None:
@@ -212,8 +224,9 @@ class _Watched:
     def _reference(self, given: Any) -> Reference:
         self._folder()
         if given is not None:
-            return keep(self.run, given, self.model)
-        return read_reference(self.run, self.model, had_others=len(self.same) < len(self.looks))
+            return keep(self.run, given, self.model, self.number)
+        had_others = len(self.same) < len(self.looks)
+        return read_reference(self.run, self.model, self.number, had_others=had_others)
 
     def _folder(self) -> Path:
         path = self.run.folder.monitoring

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.data.drift import Shift, Summary, compare
+from automl_admm.data.ingest.applying import TakenIn
 from automl_admm.data.ingest.records import read_ingest
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.build import predict_scores
@@ -17,13 +18,21 @@ from automl_admm.runs.saved.certified_run import CertifiedRun
 PREDICTION = "the prediction"
 
 
-def columns_of_model(run: CertifiedRun, frame: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the columns that the model is given, and what it says of them."""
-    taken, dates = run.taken_in(frame, run.place), dates_of_model(run)
-    features = taken.for_limits()
+def features_of_model(run: CertifiedRun, frame: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the columns that the model is given, dates as days since 1970."""
+    return _features(run, run.taken_in(frame, run.place))
+
+
+def columns_of_model(run: CertifiedRun, frame: Any) -> dict[str, Any]:
+    """Return the columns that the model is given, and what it says of them."""
+    taken = run.taken_in(frame, run.place)
+    return {**dict(_features(run, taken)), PREDICTION: _says(run.pipeline, taken.made)}
+
+
+def _features(run: CertifiedRun, taken: TakenIn) -> Iterator[tuple[str, Any]]:
+    features, dates = taken.for_limits(), dates_of_model(run)
     for name in features.columns:
         yield str(name), taken.made[name] if name in dates else features[name]
-    yield PREDICTION, _says(run.pipeline, taken.made)
 
 
 def dates_of_model(run: CertifiedRun) -> frozenset[str]:
@@ -34,15 +43,11 @@ def dates_of_model(run: CertifiedRun) -> frozenset[str]:
     return frozenset(str(one.name) for one in dates)
 
 
-def shifts_from(
-    run: CertifiedRun, frame: Any, reference: Mapping[str, Summary]
-) -> tuple[Shift, ...]:
-    """Compare the columns with the counts of a reference; none without one."""
-    if not reference:
-        return ()
-    columns = dict(columns_of_model(run, frame))
-    names = [name for name in reference if name in columns]
-    return tuple(compare(name, reference[name], columns[name]) for name in names)
+def shifts_from(columns: Mapping[str, Any], reference: Mapping[str, Summary]) -> tuple[Shift, ...]:
+    """Compare the columns with the counts of a reference."""
+    return tuple(
+        compare(name, known, columns[name]) for name, known in reference.items() if name in columns
+    )
 
 
 def _says(pipeline: Any, rows: Any) -> Any:
