@@ -53,7 +53,7 @@ from automl_admm.data.python_rows import (
 from automl_admm.data.unique_names import with_unique_names
 from automl_admm.execution.server.early_server import started_early
 from automl_admm.pipelines.default_outputs import default_outputs
-from automl_admm.pipelines.labels import accuracy_of_decided, check_scored, leaves_undecided
+from automl_admm.pipelines.labels import accuracy_of_decided, labels_to_score, leaves_undecided
 from automl_admm.pipelines.predictions.scored_by_r2 import ScoredByR2
 from automl_admm.plugins.records import LearningTask
 from automl_admm.runs.cancelling import cancellers
@@ -332,11 +332,10 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
 
         It decides all rows unless a limit such as `abstain <= 5 %` lets it leave some.
         """
-        labels, weights = plain_target(y, hint="Score the other rows."), without_mask(sample_weight)
-        check_scored(labels, self.classes_)
-        if not leaves_undecided(self.best_pipeline_):
-            return float(super().score(X, labels, weights))
-        return accuracy_of_decided(self.predict(X), labels, weights)
+        labels, weights = labels_to_score(y, self.classes_), without_mask(sample_weight)
+        if leaves_undecided(self.best_pipeline_):
+            return accuracy_of_decided(self.predict(X), labels, weights)
+        return float(super().score(X, labels, weights))
 
     @property
     def classes_(self) -> Any:

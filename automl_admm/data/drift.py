@@ -2,7 +2,7 @@
 
 Only counts are kept of the reference, no rows. Cells must not be chosen by the counts of one of the
 tables compared: the most frequent levels of 800 rows are less frequent among the next 800. So
-levels get cells by their counts in both tables together, which do not tell the tables apart.
+levels get cells by their counts in both tables together.
 """
 
 from __future__ import annotations
@@ -74,9 +74,8 @@ class Levels:
     def beside(self, column: Any) -> Tables:
         """Return the counts beside those of a column of new rows.
 
-        Rare levels are one cell, parted into those that the first half has and those that it has
-        not: so many rare levels that are new are found. The second half tells how many of each to
-        expect.
+        Rare levels are one cell, in two parts: those of the first half, and others. So many new
+        rare levels are found. The second half tells how many of each to expect.
         """
         first, second = map(Counter, self.halves)
         known, counts = first + second, Counter(_count_levels(_names(column)))
@@ -124,7 +123,7 @@ def summarize(column: Any) -> Summary:
 def read_summary(content: Mapping[str, Any]) -> Summary | None:
     """Read the summary of a column; None if its levels were chosen by its own counts.
 
-    Older versions did so where it had more than they kept, which they kept by name.
+    Older versions did so with more levels than they kept, and kept these by name.
     """
     if "halves" in content:
         first, second = map(_read_counts, content["halves"])
@@ -207,7 +206,7 @@ def _hashed(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _frequent(known: Counter[str], counts: Counter[str]) -> list[str]:
-    """Return the levels that are the most frequent in both together, and not too rare to test."""
+    """Return the most frequent levels of both together, without those too rare to test."""
     both, rows = known + counts, (known.total(), counts.total())
     del both[MISSING]
     # As frequent ones by their hashes: the order of a table would prefer levels of its own.
@@ -228,7 +227,7 @@ def _parted(counts: Counter[str], levels: Container[str]) -> tuple[int, int]:
 def _without_rare(table: Any) -> Any:
     """Put cells together with those after them until each may be tested; the last ones with more.
 
-    Only the counts of both lines together decide, so that chance is the same in each.
+    The counts of both lines together decide: chance is the same in each.
     """
     rows = table.sum(axis=1)
     expected = table.sum(axis=0) * rows.min() / max(1.0, rows.sum())

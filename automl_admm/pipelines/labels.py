@@ -11,6 +11,7 @@ import numpy as np
 
 from automl_admm.core.errors import ConfigurationError, DataError, Remedy
 from automl_admm.core.messages import say_value
+from automl_admm.data.python_rows import plain_target
 
 DATES = (np.datetime64, np.timedelta64, datetime, timedelta)
 # scikit-learn's `FixedThresholdClassifier` takes these alone for a positive label.
@@ -87,6 +88,13 @@ def accuracy_of_decided(told: Any, y: Any, weights: Any = None) -> float:
     known = np.array(np.asarray(told)[decided].tolist())
     counted = None if weights is None else np.asarray(weights)[decided]
     return float(accuracy_score(column_or_1d(y)[decided], known, sample_weight=counted))
+
+
+def labels_to_score(y: Any, classes: Any) -> Any:
+    """Return labels to compare predictions with; raise if one is missing, or all are unknown."""
+    labels = plain_target(y, hint="Score the other rows.")
+    check_scored(labels, classes)
+    return labels
 
 
 def check_scored(y: Any, classes: Any) -> None:

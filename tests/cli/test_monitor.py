@@ -492,3 +492,30 @@ def test_whole_numbers_are_the_classes_in_any_type_of_number(tmp_path: Path, kin
     assert found.limits[0].state is not State.BROKEN
     with pytest.raises(DataError, match="which is no class of the run"):
         monitor(tmp_path / "RUN", later.assign(buys=later["buys"].astype(float) + 0.5))
+
+
+def of_days(rows: int, seed: int, since: str) -> pd.DataFrame:
+    frame, rng = people(rows, seed), np.random.default_rng(seed)
+    days = pd.to_timedelta(rng.integers(0, 400, rows), unit="D")
+    return frame.assign(day=(pd.Timestamp(since) + days).strftime("%Y-%m-%d"))
+
+
+def test_days_of_the_same_time_give_no_alarm_and_later_ones_do(run: Run, tmp_path: Path) -> None:
+    rows, place = of_days(500, 0, "2020-01-01"), tmp_path / "RUN"
+    given = {"grammar": "tiny", "cv": 2, "max_evaluations": 1, "executor": "inline"}
+    AutoMLClassifier(**given, random_state=0, columns={"day": "date"}, work_dir=place).fit(
+        rows[["age", "town", "day"]], rows["buys"]
+    )
+    rows.to_csv(tmp_path / "old.csv", index=False)
+    for seed, since in enumerate(("2020-01-01", "2020-01-01", "2020-06-01"), 1):
+        of_days(400, seed, since).to_csv(tmp_path / f"{seed}.csv", index=False)
+    assert look(run, "1.csv", "--reference", "old.csv")["alarms"] == []
+    assert look(run, "2.csv")["alarms"] == []
+    assert "day has shifted" in look(run, "3.csv")["alarms"]
+    path = place / "monitoring" / "reference.json"
+    kept = json.loads(path.read_text())
+    kept["columns"]["day"] = {"counts": {"=2020-01-01": 500}, "edges": None}
+    path.write_text(json.dumps(kept))  # levels, as an older version kept dates
+    of_days(300, 4, "2020-01-01").to_csv(tmp_path / "4.csv", index=False)
+    told = look(run, "4.csv")
+    assert (told["alarms"], "a shift of 'day'" in told["anew"]) == ([], True)

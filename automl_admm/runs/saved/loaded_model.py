@@ -21,9 +21,8 @@ from automl_admm.core.errors import (
 )
 from automl_admm.data.exact_arrays import without_mask
 from automl_admm.data.later_rows import warn_of_later_rows
-from automl_admm.data.python_rows import plain_target
 from automl_admm.pipelines.default_outputs import default_outputs
-from automl_admm.pipelines.labels import accuracy_of_decided, check_scored, leaves_undecided
+from automl_admm.pipelines.labels import accuracy_of_decided, labels_to_score, leaves_undecided
 from automl_admm.pipelines.predictions.scored_by_r2 import ScoredByR2
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.finish.model_mark import tell_mark
@@ -119,11 +118,10 @@ class LoadedClassifier(ClassifierMixin, LoadedModel):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the decided rows; NaN if there are none."""
-        labels, weights = plain_target(y, hint="Score the other rows."), without_mask(sample_weight)
-        check_scored(labels, self.classes_)
-        if not leaves_undecided(self.pipeline):
-            return float(super().score(X, labels, weights))
-        return accuracy_of_decided(self.predict(X), labels, weights)
+        labels, weights = labels_to_score(y, self.classes_), without_mask(sample_weight)
+        if leaves_undecided(self.pipeline):
+            return accuracy_of_decided(self.predict(X), labels, weights)
+        return float(super().score(X, labels, weights))
 
     @property
     def classes_(self) -> Any:
