@@ -20,7 +20,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -37,8 +37,8 @@ from automl_admm.certify.watching import State, Watch, Watched
 from automl_admm.core.evidence import Rate
 from automl_admm.core.limits import Limit
 from automl_admm.plugins.loading import load_plugins
-from automl_admm.runs.finish.model_file import load_model
-from automl_admm.runs.saved import labelled_rows, rows_of_run
+from automl_admm.runs.finish.model_file import unpack_model
+from automl_admm.runs.saved import certified_run, rows_of_run
 from automl_admm.runs.saved.monitor import monitoring
 
 Places = Any  # of rows, an array of a line for each look
@@ -88,9 +88,21 @@ def loaded_once() -> Iterator[None]:
     """Load the plugins and the model once for all looks: that takes most of the time of a look."""
     with (
         patch.object(rows_of_run, "load_plugins", cache(load_plugins)),
-        patch.object(labelled_rows, "load_model", cache(load_model)),
+        patch.object(certified_run, "unpack_model", _unpacked_once()),
     ):
         yield
+
+
+def _unpacked_once() -> Callable[..., Any]:
+    """Return what unpacks the file of a model, and keeps the model of each."""
+    known: dict[bytes, Any] = {}
+
+    def unpack(folder: Any, content: bytes, manifest: Any) -> Any:
+        if content not in known:
+            known[content] = unpack_model(folder, content, manifest)
+        return known[content]
+
+    return unpack
 
 
 @contextmanager
