@@ -207,3 +207,17 @@ def test_fit_says_that_its_file_looks_like_another_encoding(tmp_path: Path, caps
         words = ("fit", own, *FIT, "--quiet", "--encoding", "latin-1", "--dry-run")
         _, said = told(capsys, *words)
         assert ("latin-1, though its bytes look like UTF-8" in said) == is_told, said
+
+
+def test_resume_says_that_another_file_looks_like_another_encoding(
+    tmp_path: Path, capsys: Any
+) -> None:
+    own, copy, run = tmp_path / "own.csv", tmp_path / "copy.csv", tmp_path / "run"
+    for path, encoding in ((own, "latin-1"), (copy, "utf-8")):
+        ROWS.assign(city="Köln").to_csv(path, index=False, encoding=encoding)
+    code, said = told(capsys, "fit", own, *FIT, "--quiet", "--encoding", "latin-1", "--out", run)
+    assert code == 0, said
+    words = ("resume", run, copy, "--allow-changed", "--max-evaluations", "+1", "--quiet")
+    code, said = told(capsys, *words)
+    assert code == 0, said
+    assert "copy.csv: latin-1, though its bytes look like UTF-8" in said

@@ -22,7 +22,9 @@ from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.ranking import best_of
 from automl_admm.core.run import StopReason
+from automl_admm.data.reading.encodings import UTF_8, is_utf8_name
 from automl_admm.data.reading.file_options import FileOptions, file_options
+from automl_admm.data.reading.plain_files import LIKE_UTF_8
 from automl_admm.data.reading.shares import Share, share_of
 from automl_admm.data.reading.streams import STDIN
 from automl_admm.data.reading.tables import read_table
@@ -123,6 +125,7 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
     ):
         loaded = _load(data, config, folder).with_portion(read_portion(config.portion))
         check_named_classes(config, loaded.y, str(folder.path))
+        _tell_encoding(loaded, config)
         config = replace(
             config,
             title=config.title if data is None else loaded.name,
@@ -260,6 +263,13 @@ def _load(data: Path | None, config: RunConfig, folder: RunFolder) -> Loaded:
             return loaded
     # Other data may hold anything.
     return read_as(lambda path, options: (read_table(path, options=options), None))
+
+
+def _tell_encoding(loaded: Loaded, config: RunConfig) -> None:
+    """Say that the bytes of a file tell another encoding than the named one, if none did before."""
+    named, is_known = config.encoding, config.found_encoding == UTF_8
+    if named is not None and loaded.encoding == UTF_8 and not (is_known or is_utf8_name(named)):
+        say(f"{Path(str(loaded.source)).name}: {named}{LIKE_UTF_8}", err=True)
 
 
 def _has_other_labels(target: Any, data: Mapping[str, Any]) -> bool:

@@ -15,7 +15,12 @@ from pathlib import Path
 
 from automl_admm.core.errors import DataError
 from automl_admm.data.reading.file_options import check_encoding
-from automl_admm.data.reading.named_encoding import NamedEncoding
+from automl_admm.data.reading.named_encoding import (
+    WITH_ASCII,
+    NamedEncoding,
+    foreign_blocks,
+    signs_of_utf8,
+)
 from automl_admm.data.reading.text_blocks import BLOCK, Clock, blocks_of, count_signs, is_text_in
 
 UTF_8 = "utf-8"
@@ -88,26 +93,52 @@ def find_encoding(
         if before.told != UTF_8 or not is_named:
             raise
         return Encoding(before.name)
-    if not is_named or not (found.is_plain or found.is_either):
+    is_alike = found.is_plain and _is_ascii(source)
+    if is_alike or not is_named or not (found.is_plain or found.is_either):
         return found
     if before.told == UTF_8:
         return Encoding(before.name)
-    is_unknown = before.told is None and before.has_more and not _is_ascii(source)
+    is_unknown = before.told is None and before.has_more and not has_utf8_mark(source)
     return replace(found, is_either=True) if is_unknown else found
 
 
-def told_by_bytes(source: Path, named: str, is_late: Clock, *, is_whole: bool) -> Encoding:
-    """Return the encoding of a training file by its bytes, though another may be named for it.
+def told_by_bytes(source: Path, named: str, is_late: Clock) -> str | None:
+    """Return UTF-8 or the encoding named for a training file, by its bytes; None if both may be.
 
-    UTF-8 stands for broken UTF-8, too.
+    UTF-8 stands for broken UTF-8, too, and needs proof: Å² in Latin-1 has the bytes of Ų in UTF-8.
     """
-    before = NamedEncoding(named, named)
+    before, decoder = NamedEncoding(named, named), codecs.getincrementaldecoder(UTF_8)()
+    if not before.has_ascii:
+        return named
+    if has_utf8_mark(source):
+        return UTF_8
+    signs, is_in_words = set[str](), False
+    for block in foreign_blocks(source, is_late):
+        is_valid = _decodes(decoder, block)
+        of_utf8, others = count_signs(block)
+        if not is_valid and of_utf8 < others:
+            return named
+        signs |= signs_of_utf8(block)
+        is_in_words = is_in_words or WITH_ASCII.search(block) is not None
+        if before.tells_utf8(signs, is_in_words=is_in_words):
+            return UTF_8
+        if not is_valid:
+            return named
+    return None if signs else named
+
+
+def _decodes(decoder: codecs.IncrementalDecoder, block: bytes) -> bool:
     try:
-        found = find_encoding(source, str(source), is_late, is_whole=is_whole, before=before)
-    except DataError:
-        return Encoding(UTF_8)
-    is_alike = found.is_plain and before.has_ascii and _is_ascii(source)
-    return Encoding(named) if is_alike else found
+        decoder.decode(block)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def has_utf8_mark(source: Path) -> bool:
+    """Return True if a file begins with the mark of UTF-8, which is no text in any encoding."""
+    with source.open("rb") as file:
+        return file.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
 
 
 def _by_bytes(

@@ -25,6 +25,8 @@ from automl_admm.data.reading.text_blocks import (
 WITH_ASCII = re.compile(rb"[\xc2-\xdf][\x80-\xbf](?:[A-Za-z]|(?<=[A-Za-z][\xc2-\xdf][\x80-\xbf]))")
 # So many signs of Eastern text hardly ever all look like UTF-8.
 MANY = 4
+# So many signs of three bytes hardly ever come by chance in text of another encoding.
+SEVERAL = 2
 # Signs of many writings: an encoding has one of them at least, or is one of single bytes.
 EASTERN = "漢あ"
 FOREIGN = f"é{EASTERN}"
@@ -42,7 +44,7 @@ class NamedEncoding:
     """The encoding named for a training file.
 
     The bytes of the file `told` the same one, or "utf-8" if a wrong one was named, such as latin-1
-    for text in UTF-8. None if nobody noted it.
+    for text in UTF-8. None if they left it open, or nobody noted it.
     """
 
     name: str
@@ -97,8 +99,8 @@ class NamedEncoding:
     def may_be_that_of(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
         """Return True if valid UTF-8 may be of this encoding, by all of it if the time allows."""
         signs, is_in_words = set[str](), False
-        for block in _foreign(source, is_late) if self.has_ascii else ():
-            signs |= _signs_of_utf8(block)
+        for block in foreign_blocks(source, is_late) if self.has_ascii else ():
+            signs |= signs_of_utf8(block)
             is_in_words = is_in_words or WITH_ASCII.search(block) is not None
             if self._are_utf8_alone(signs):
                 return False
@@ -112,8 +114,19 @@ class NamedEncoding:
         """Return True if a text, much of it like UTF-8, is of this encoding after all."""
         if not self.has_ascii or not self._fits_letters(source, is_late, is_whole=is_whole):
             return False
-        signs = set[str]().union(*map(_signs_of_utf8, _foreign(source, is_late)))
+        signs = set[str]().union(*map(signs_of_utf8, foreign_blocks(source, is_late)))
         return self.is_eastern or not any(map(self.has, signs))
+
+    def tells_utf8(self, signs: set[str], *, is_in_words: bool) -> bool:
+        """Return True if signs of UTF-8 in a text that is said to be of this encoding prove it.
+
+        Text in this encoding has other likenesses of UTF-8 by chance, and few of them.
+        """
+        if sum(sign >= THREE_BYTES for sign in signs) >= SEVERAL:
+            return True
+        if self.is_eastern:
+            return False
+        return any(map(self.has, signs)) or (is_in_words and len(signs) >= MANY)
 
     @property
     def _is_wide(self) -> bool:
@@ -136,16 +149,18 @@ class NamedEncoding:
         """
         if not is_text_in(self.name, source, is_late, is_whole=is_whole):
             return False
-        alike = () if self.is_eastern else map(SEVERAL_BYTES.findall, _foreign(source, is_late))
+        alike = (
+            () if self.is_eastern else map(SEVERAL_BYTES.findall, foreign_blocks(source, is_late))
+        )
         return all(one.decode(self.name).isalpha() for found in alike for one in set(found))
 
 
-def _foreign(source: Path, is_late: Clock) -> Iterator[bytes]:
+def foreign_blocks(source: Path, is_late: Clock) -> Iterator[bytes]:
     """Yield the blocks that are not all ASCII: in the others there is nothing to find."""
     return (block for block in blocks_of(source, is_late) if not block.isascii())
 
 
-def _signs_of_utf8(block: bytes) -> set[str]:
+def signs_of_utf8(block: bytes) -> set[str]:
     """Return the signs of several bytes; those on the edge of the block are left out."""
     found = set(SEVERAL_BYTES.findall(block))
     return set(b"".join(found).decode("utf-8", "ignore"))

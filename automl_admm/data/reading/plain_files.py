@@ -25,6 +25,7 @@ from automl_admm.data.reading.encodings import (
     UTF_8,
     Encoding,
     find_encoding,
+    has_utf8_mark,
     is_utf8_name,
     say_beside,
     told_by_bytes,
@@ -36,6 +37,7 @@ from automl_admm.data.reading.line_ends import (
     has_returns_alone,
     with_newlines,
 )
+from automl_admm.data.reading.named_encoding import NamedEncoding
 from automl_admm.data.reading.streams import arriving, is_stream, title_of
 from automl_admm.data.reading.text_blocks import Clock
 from automl_admm.data.reading.tidying import tidying_of
@@ -289,9 +291,10 @@ def _as_named(
     if is_utf8_name(named):
         options.note(UTF_8)
         return Encoding(named), () if Encoding(named).is_plain else (named,)
-    told = told_by_bytes(plain.path, named, is_late, is_whole=plain.is_whole)
-    options.note(UTF_8 if told.is_plain else named)
-    return Encoding(named), (f"{named}{LIKE_UTF_8 if told.is_plain else ''}",)
+    told = told_by_bytes(plain.path, named, is_late)
+    if told is not None:
+        options.note(told)
+    return Encoding(named), (f"{named}{LIKE_UTF_8 if told == UTF_8 else ''}",)
 
 
 def _with_newlines(
@@ -333,6 +336,8 @@ def _recoded(path: Path, encoding: str, *, is_whole: bool) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder(encoding)()
     line = 1
     with path.open("rb") as file:
+        if NamedEncoding(encoding).has_ascii and has_utf8_mark(path):
+            file.seek(len(codecs.BOM_UTF8))
         while True:
             block = file.read(BLOCK)
             try:

@@ -36,8 +36,7 @@ def _told_by_texts(manifest: Mapping[str, Any], name: str) -> str | None:
     with tempfile.TemporaryDirectory(prefix="automl-admm-tmp-") as folder:
         path = Path(folder) / "texts"
         path.write_bytes(written)
-        told = told_by_bytes(path, name, never_late, is_whole=True)
-    return None if told.is_either else told.name
+        return told_by_bytes(path, name, never_late)
 
 
 def _texts(manifest: Mapping[str, Any]) -> Iterator[str]:

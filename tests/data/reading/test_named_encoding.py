@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from automl_admm.core.errors import DataError
-from automl_admm.data.reading.encodings import LATIN, OR_ELSE, Encoding, find_encoding
+from automl_admm.data.reading.encodings import (
+    LATIN,
+    OR_ELSE,
+    Encoding,
+    find_encoding,
+    told_by_bytes,
+)
 from automl_admm.data.reading.file_options import FileOptions
 from automl_admm.data.reading.named_encoding import NamedEncoding
 from automl_admm.data.reading.plain_files import LIKE_UTF_8, never_late
@@ -166,17 +172,58 @@ def test_what_the_bytes_of_training_told_decides_on_a_later_file_like_it(
         (CITIES.encode("utf-8-sig"), "cp1252", "utf-8"),
         (CITIES.encode("latin-1"), "latin-1", "latin-1"),
         (b"Ulm\n", "latin-1", "latin-1"),
-        (WOMEN.encode("gbk"), "gbk", "gbk"),
+        (WOMEN.encode("gbk"), "gbk", None),
         (CITIES.encode(), "utf8", "utf-8"),
         (CITIES.encode("latin-1"), None, "Latin-1"),
     ],
     ids=["wrong", "broken", "marked", "right", "ascii", "either", "utf8", "found"],
 )
 def test_the_encoding_by_the_bytes_is_noted(
-    content: bytes, named: str | None, noted: str, tmp_path: Path
+    content: bytes, named: str | None, noted: str | None, tmp_path: Path
 ) -> None:
     path, notes, said = tmp_path / "t.csv", list[str](), list[str]()
     path.write_bytes(b"\xef\xbb\xbf"[: 3 * content.startswith(b"\xef")] + b"x\n" + content)
     read_table(path, options=FileOptions(encoding=named, note=notes.append, tell=said.append))
-    assert notes == [noted]
+    assert notes == ([] if noted is None else [noted])
     assert any(LIKE_UTF_8 in line for line in said) == (noted == "utf-8" and named != "utf8")
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Å²\nÅ³\n", "latin-1"),
+        ("NESTLÉ®\n", "latin-1"),
+        ("Ä¶\n", "latin-1"),
+        ("CAFÉ™\n", "cp1252"),
+        ("Spaß…\nBEYONCÉ’S\nÖ–Z\n", "cp1252"),
+        ("“École”\n", "mac-roman"),
+        ("小写些笑\n", "gbk"),
+        ("女A\n拢B\n牛C\n苹D\n露E\n", "gbk"),
+        ("Москва\nОмск\n", "cp1251"),
+        ("Łódź\nKraków\n", "cp1250"),
+        ("東京\n大阪\n", "shift_jis"),
+        (CITIES, "utf-16"),
+    ],
+)
+def test_an_honest_file_is_never_told_to_be_in_utf8(text: str, named: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(f"x\n{text}".encode(named))
+    assert told_by_bytes(path, named, never_late) in (named, None)
+
+
+def test_the_first_signs_tell_so_that_time_is_left_for_the_rows(tmp_path: Path) -> None:
+    path, asked = tmp_path / "t.csv", list[None]()
+    path.write_bytes(("x\n" + "a\n" * 600_000 + "é\n" * 2_000_000).encode("latin-1"))
+    assert told_by_bytes(path, "latin-1", lambda: bool(asked.append(None))) == "latin-1"
+    assert len(asked) <= 2
+
+
+def test_a_mark_of_utf8_is_no_text_in_another_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"city\n{CITIES}", "utf-8-sig")
+    table = read_table(path, options=FileOptions(encoding="latin-1"))
+    assert list(table.columns) == ["city"]
+    before = FileOptions(encoding_before=NamedEncoding("latin-1", "utf-8"))
+    assert read_table(path, options=before).equals(table)
+    older = find_encoding(path, "t", never_late, before=NamedEncoding("latin-1"))
+    assert older == Encoding("utf-8")

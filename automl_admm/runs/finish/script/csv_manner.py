@@ -12,7 +12,7 @@ from typing import Any
 from automl_admm.core.errors import AutomlAdmmError
 from automl_admm.data.reading.csv_rows import read_csv_rows
 from automl_admm.data.reading.dialects import Dialect, find_dialect
-from automl_admm.data.reading.encodings import Encoding, find_encoding
+from automl_admm.data.reading.encodings import Encoding, find_encoding, is_utf8_name
 from automl_admm.data.reading.file_options import FileOptions, file_options
 from automl_admm.data.reading.formats import CSV, binary_form, format_of
 from automl_admm.data.reading.plain_files import never_late, plain_file
@@ -106,7 +106,7 @@ def _names_alike(dialect: Dialect) -> dict[str, Any]:
 
 def _encoding(name: str | None, *, is_given: bool) -> dict[str, Any]:
     """Return the encoding of a text, with a note if the bytes of a later one may say another."""
-    if name is None or Encoding(name).is_plain:
+    if name is None or is_utf8_name(name):
         return dict(PLAIN.csv)
     return {"encoding": name} | ({"is_given": True} if is_given else {})
 

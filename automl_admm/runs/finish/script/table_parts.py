@@ -152,9 +152,11 @@ def unpacked_streams(content: bytes, begin: Any, start: bytes, padded_to: int) -
 def decoded(content: bytes, manner: dict[str, Any]) -> str:
     """Return text: UTF-8 if it can be that, else in the encoding of the training file.
 
-    An encoding that the user named for the training file is that of this file, whatever its bytes.
+    An encoding that the user named for the training file is that of this file, whatever its bytes,
+    but for a mark of UTF-8.
     """
     if manner.get("is_given", False):
+        content = content.removeprefix(b"\xef\xbb\xbf")
         return content.decode(manner["encoding"]).removeprefix("\ufeff")
     try:
         text = content.decode("utf-8-sig")
