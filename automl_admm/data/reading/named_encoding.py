@@ -120,13 +120,16 @@ class NamedEncoding:
     def tells_utf8(self, signs: set[str], *, is_in_words: bool) -> bool:
         """Return True if signs of UTF-8 in a text that is said to be of this encoding prove it.
 
-        Text in this encoding has other likenesses of UTF-8 by chance, and few of them.
+        Text in this encoding has other likenesses of UTF-8 by chance, few of them or of letters.
         """
-        if sum(sign >= THREE_BYTES for sign in signs) >= SEVERAL:
-            return True
-        if self.is_eastern:
-            return False
-        return any(map(self.has, signs)) or (is_in_words and len(signs) >= MANY)
+        has_several = sum(sign >= THREE_BYTES for sign in signs) >= SEVERAL
+        if self.is_eastern or all(map(self._is_of_letters, signs)):
+            return self.is_eastern and has_several
+        return has_several or any(map(self.has, signs)) or (is_in_words and len(signs) >= MANY)
+
+    def _is_of_letters(self, sign: str) -> bool:
+        """Return True if the bytes of a sign in UTF-8 are letters in this encoding."""
+        return sign.encode().decode(self.name, "ignore").isalpha()
 
     @property
     def _is_wide(self) -> bool:
