@@ -106,7 +106,14 @@ def _verified(folder: RunFolder, data: Path, options: Mapping[str, Any]) -> Veri
 
 def _encoding_of_run(folder: RunFolder) -> NamedEncoding | None:
     manifest = folder.read(folder.model_manifest)
-    return encoding_before({**manifest, OF_RUN: read_run_of_model(folder)})
+    return encoding_before({**manifest, OF_RUN: _run_of_model(folder, manifest)})
+
+
+def _run_of_model(folder: RunFolder, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is kept of the run of a model, with a request that is checked."""
+    content = read_run_of_model(folder, manifest)
+    where = folder.model_manifest if OF_RUN in manifest else folder.settings
+    return {**content, "request": checked_request(content.get("request", {}), where)}
 
 
 def _rows_of_run(
@@ -120,10 +127,8 @@ def _rows_of_run(
     What the user said of the run's own file holds here, too, unless it is said anew.
     """
     manifest = folder.read(folder.model_manifest)
-    content = read_run_of_model(folder, manifest)
-    where = folder.model_manifest if OF_RUN in manifest else folder.settings
-    request = checked_request(content.get("request", {}), where)
-    target = content["settings"]["target"]
+    content = _run_of_model(folder, manifest)
+    request, target = content["request"], content["settings"]["target"]
     share, portion = share_of(request.get("share"), data), read_portion(request.get("portion"))
     before = {option.name: request.get(option.name) for option in FILE_OPTIONS}
     anew = {name: value for name, value in options.items() if value not in (None, AUTO)}
