@@ -169,18 +169,30 @@ def test_an_outage_in_the_fit_hides_no_rows_given_again(share: float, *, is_note
 @pytest.mark.parametrize("now", [20, 200, 4000])
 def test_frequent_values_are_in_files_of_any_size(before: int, now: int) -> None:
     """Of 50 values half of all rows have one."""
-
-    def mixed(seed: int, rows: int) -> RowHashes:
-        rng = np.random.default_rng(seed)
-        often, rare = rng.integers(0, 50, rows), rng.integers(50, MANY, rows)
-        hashes = np.where(rng.random(rows) < 0.5, often, rare).astype(np.uint64)
-        return RowHashes(hashes, hashes, hashes, hashes)
-
     for seed in range(3):
-        learned = LearnedRows.of(mixed(seed, 5000), range(1000))
-        look, rows = mixed(seed + 10, before), mixed(seed + 20, now)
+        learned = LearnedRows.of(half_frequent(seed, 5000), range(1000))
+        look, rows = half_frequent(seed + 10, before), half_frequent(seed + 20, now)
         for known in ((None, NaturalTwins.within(learned.all)), (learned,)):
             assert count_unexplained(rows, [look], *known) == 0
+
+
+def half_frequent(seed: int, rows: int, few: int = 50) -> RowHashes:
+    """Draw rows of which half have one of few values, and the others hardly ever one twice."""
+    rng = np.random.default_rng(seed)
+    often, rare = rng.integers(0, few, rows), rng.integers(few, MANY, rows)
+    hashes = np.where(rng.random(rows) < 0.5, often, rare).astype(np.uint64)
+    return RowHashes(hashes, hashes, hashes, hashes)
+
+
+@pytest.mark.parametrize("is_noted", [True, False], ids=["noted", "rows of the fit"])
+def test_frequent_values_hide_no_rows_given_again(*, is_noted: bool) -> None:
+    """Each value counts once, in a look as in the fit."""
+    for seed in range(3):
+        learned = LearnedRows.of(half_frequent(seed, 1000, 100), range(200))
+        known = (None, NaturalTwins.within(learned.all)) if is_noted else (learned,)
+        look = half_frequent(seed + 10, 500, 100)
+        again = joined(look.part(slice(250)), half_frequent(seed + 20, 250, 100))
+        assert count_unexplained(again, [look], *known) >= 250
 
 
 @pytest.mark.parametrize("weeks", [2, 10, 52])
