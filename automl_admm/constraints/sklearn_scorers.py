@@ -13,7 +13,7 @@ import numpy as np
 from automl_admm.core.evidence import Estimate
 from automl_admm.core.explained_variance import is_constant
 from automl_admm.pipelines.metrics import takes_weights
-from automl_admm.pipelines.predictions.constant_truth import has_no_spread
+from automl_admm.pipelines.predictions.constant_truth import has_no_spread, with_weight
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
     ConstraintPlugin,
@@ -145,7 +145,8 @@ class Scored:
             return SAME_TRUTH
         if self.name == "average_precision" and _is_of_two(evaluated) and not np.any(truth == 1):
             return NO_POSITIVES
-        return ONE_CLASS if self.name in OF_CLASSES and is_constant(truth) else ""
+        counted = with_weight(truth, evaluated.weights)
+        return ONE_CLASS if self.name in OF_CLASSES and is_constant(counted) else ""
 
 
 def _is_of_two(evaluated: EvaluatedPipeline) -> bool:

@@ -63,11 +63,13 @@ def test_another_score_of_a_constant_truth_is_that_of_scikit_learn() -> None:
     assert Scored("explained_variance")(seen(X[:, 0])).value < 1
 
 
-def seen_classes(truth: np.ndarray, classes: int = 2) -> EvaluatedPipeline:
+def seen_classes(
+    truth: np.ndarray, classes: int = 2, weights: np.ndarray | None = None
+) -> EvaluatedPipeline:
     """Return a classifier as limits see it on these rows."""
     model = LogisticRegression().fit(X, np.arange(70) % classes)
     found = model.predict_proba(X)
-    return EvaluatedPipeline(model, X, truth, found, 0.0, 0.0, model.predict(X))
+    return EvaluatedPipeline(model, X, truth, found, 0.0, 0.0, model.predict(X), weights=weights)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +91,14 @@ def test_rows_of_one_class_have_no_score_of_several(name: str, one: int) -> None
     assert math.isnan(found.value)
     assert why_unknown(found) == "gives no number: its rows are of one class"
     assert math.isfinite(Scored(name)(seen_classes(np.arange(70) % 2)).value)
+
+
+@pytest.mark.parametrize("name", OF_CLASSES)
+def test_rows_of_another_class_without_weight_do_not_count(name: str) -> None:
+    """Their class had a recall of 0, and the mean of both half of what it is."""
+    truth = np.arange(70) % 2
+    found = as_evidence(Scored(name)(seen_classes(truth, weights=truth.astype(float))))
+    assert why_unknown(found) == "gives no number: its rows are of one class"
 
 
 def test_rows_with_a_positive_one_have_an_average_precision() -> None:

@@ -41,12 +41,12 @@ def has_no_spread(name: str, truth: Array, weights: Any) -> bool:
 
     A single row has none, and no rows have none.
     """
-    return name in PERFECT and is_constant(_counted(truth, weights))
+    return name in PERFECT and is_constant(with_weight(truth, weights))
 
 
 def constant_score(name: str, predictions: Any, truth: Array, weights: Any) -> float:
     """Return 0 or 1 where a truth has no spread; NaN of fewer than two rows with weight."""
-    errors = _counted(np.reshape(np.asarray(predictions), truth.shape) - truth, weights)
+    errors = with_weight(np.reshape(np.asarray(predictions), truth.shape) - truth, weights)
     return _score_of_errors(PERFECT[name], errors)
 
 
@@ -54,7 +54,7 @@ def _score_of_errors(is_perfect: Callable[[Array], bool], errors: Array) -> floa
     return float(is_perfect(errors)) if len(errors) > 1 else math.nan
 
 
-def _counted(values: Array, weights: Any) -> Array:
+def with_weight(values: Array, weights: Any) -> Array:
     """Return the values of rows with weight."""
     return values if weights is None else values[np.asarray(weights) > 0]
 
@@ -68,9 +68,9 @@ def score_of_constant(
     """
     if metric.sees_labels:
         return None
-    if metric.name in OF_PROBABILITIES and is_constant(_counted(truth, weights)):
+    if metric.name in OF_PROBABILITIES and is_constant(with_weight(truth, weights)):
         chances = pipeline.predict_proba(X)[np.arange(len(truth)), truth]
-        return _score_of_errors(_all_right, _counted(1.0 - chances, weights))
+        return _score_of_errors(_all_right, with_weight(1.0 - chances, weights))
     if not has_no_spread(metric.name, truth, weights):
         return None
     return constant_score(metric.name, pipeline.predict(X), truth, weights)
