@@ -64,12 +64,16 @@ def score_of_constant(
 ) -> float | None:
     """Return a metric's score if it divides by a spread and the truth has none; else None.
 
-    Classes are numbered, as the columns of probabilities are.
+    Classes are numbered, as the columns of probabilities are: without a column for each class
+    scikit-learn says what it is.
     """
     if metric.sees_labels:
         return None
     if metric.name in OF_PROBABILITIES and is_constant(with_weight(truth, weights)):
-        chances = pipeline.predict_proba(X)[np.arange(len(truth)), truth]
+        found = pipeline.predict_proba(X)
+        if np.shape(found) != (len(truth), len(pipeline.classes_)):
+            return None
+        chances = found[np.arange(len(truth)), truth]
         return _score_of_errors(_all_right, with_weight(1.0 - chances, weights))
     if not has_no_spread(metric.name, truth, weights):
         return None

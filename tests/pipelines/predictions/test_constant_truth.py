@@ -92,6 +92,15 @@ def test_rows_of_one_class_explain_nothing(name: str, classes: list[str], one: i
     assert score_of(found, exact, Table(X, np.arange(70) % 2, labels)) < 0
 
 
+@pytest.mark.parametrize("name", OF_PROBABILITIES)
+@pytest.mark.parametrize("one", [1, 2])
+def test_columns_of_other_classes_are_left_to_scikit_learn(name: str, one: int) -> None:
+    """A fold without a class taught a model of two: its columns may stand for others."""
+    found = resolve_metric(name, "classification", 3, Registry("metric"))
+    with pytest.raises(ValueError, match="class"):
+        score_of(found, CLASSIFIER, Table(X, np.full(70, one), np.array(["a", "b", "c"])))
+
+
 def test_a_truth_with_a_variance_is_left_to_scikit_learn() -> None:
     """Small differences beyond rounding count."""
     truth = 0.1 + X[:, 0] * 1e-9
