@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.messages import say_value
 from automl_admm.core.results import EvaluationResult
 from automl_admm.pipelines.as_code import PipelineCode
 
@@ -113,16 +114,16 @@ class FinalFitResult:
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> FinalFitResult:
         """Read what `as_json` wrote."""
-        score = found.get("held_out_score")
+        rates = dict(found.get("held_out_decisions", {}))
         return cls(
-            files=dict(found.get("files", {})),
-            one_class=found.get("one_class"),
-            held_out_score=None if score is None else float(score),
+            files={name: _text(one) for name, one in dict(found.get("files", {})).items()},
+            one_class=_text_or_none(found.get("one_class")),
+            held_out_score=_number_or_none(found.get("held_out_score")),
             held_out_interval=as_interval(found.get("held_out_interval")),
-            held_out_rows=int(found.get("held_out_rows", 0)),
+            held_out_rows=_count(found.get("held_out_rows", 0)),
             held_out_constraints=_numbers(found.get("held_out_constraints", ())),
-            held_out_decisions=dict(found.get("held_out_decisions", {})),
-            held_out_one_class=found.get("held_out_one_class"),
+            held_out_decisions={name: _number_or_none(one) for name, one in rates.items()},
+            held_out_one_class=_text_or_none(found.get("held_out_one_class")),
             held_out_problem=str(found.get("held_out_problem", "")),
             types=tuple(map(str, found.get("types", ()))),
             code=PipelineCode.from_json(found.get("code", {})),
@@ -136,6 +137,26 @@ class FinalFitResult:
 
 def _numbers(found: Any) -> tuple[float, ...]:
     return tuple(map(float, found))
+
+
+def _number_or_none(found: Any) -> float | None:
+    return None if found is None else float(found)
+
+
+def _text(found: Any) -> str:
+    if not isinstance(found, str):
+        raise TypeError(f"{say_value(found)} is no text")
+    return found
+
+
+def _text_or_none(found: Any) -> str | None:
+    return None if found is None else _text(found)
+
+
+def _count(found: Any) -> int:
+    if int(found) < 0:
+        raise ValueError(f"{say_value(found)} is no number of rows")
+    return int(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +181,7 @@ class FallbackResult:
         return cls(
             EvaluationResult.from_json(found["evaluation"]),
             FinalFitResult.from_json(found["fit"]),
-            int(found["rows"]),
+            _count(found["rows"]),
         )
 
 

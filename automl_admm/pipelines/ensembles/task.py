@@ -55,7 +55,10 @@ class EnsembleResult:
     def from_json(cls, found: Mapping[str, Any]) -> EnsembleResult:
         """Read what `as_json` wrote."""
         counts = np.array(found["counts"], dtype=np.intp)
-        choice = Choice(counts, found["gain"], found["error"], found["errors"])
+        if counts.ndim != 1 or (counts < 0).any():
+            raise ValueError("its counts are no numbers of members")
+        gain, error, errors = (float(found[one]) for one in ("gain", "error", "errors"))
+        choice = Choice(counts, gain, error, errors)
         judged = found["evaluation"]
         return cls(choice, None if judged is None else EvaluationResult.from_json(judged))
 

@@ -136,6 +136,9 @@ def test_what_an_evaluation_answered_is_a_list_or_a_tuple(
     assert found == (says and f"it says that task 3 ended {says}")
 
 
+CHOSEN = {"counts": [1, 1], "gain": 0.1, "error": 0.1, "errors": 1.0, "evaluation": None}
+
+
 @pytest.mark.parametrize(
     ("method", "result", "says"),
     [
@@ -145,6 +148,13 @@ def test_what_an_evaluation_answered_is_a_list_or_a_tuple(
         ("assemble", {"costs": ["dear"]}, "ValueError: could not convert"),
         ("fall_back", {"rows": 5}, "KeyError: 'evaluation'"),
         ("choose_ensemble", {}, "KeyError: 'counts'"),
+        ("refit", {"held_out_decisions": {"recall": "abc"}}, "ValueError: could not convert"),
+        ("refit", {"held_out_rows": -5}, "ValueError: -5 is no number of rows"),
+        ("refit", {"files": {"pipeline.pickle": 5}}, "TypeError: 5 is no text"),
+        ("refit", {"one_class": 5}, "TypeError: 5 is no text"),
+        ("choose_ensemble", CHOSEN | {"gain": None}, "TypeError: float()"),
+        ("choose_ensemble", CHOSEN | {"error": "small"}, "ValueError: could not convert"),
+        ("choose_ensemble", CHOSEN | {"counts": [-1, 2]}, "ValueError: its counts are no"),
     ],
 )
 def test_a_result_that_is_no_fit_is_told(method: str, result: dict[str, Any], says: str) -> None:
