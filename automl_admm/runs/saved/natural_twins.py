@@ -51,16 +51,24 @@ class NaturalTwins:
         """The number of values that stand several times."""
         return int(self.values.sum())
 
+    @property
+    def distinct(self) -> int:
+        """The number of values, those that stand once among them; at least 1."""
+        return max(self.rows - int(self.times @ self.values) + self.repeated, 1)
+
     def explain(self, found: int, rows: RowHashes, others: RowHashes) -> bool:
         """Return True if chance explains that rows have so many values of the others.
 
         The rows here were parted in halves to tell it. Larger tables have more in proportion, at
-        most.
+        most; so do tables of more values, where most values stand several times here: of objects
+        that come again there may be more by now.
         """
         half = max(self.rows, 1) / 2.0
         few = min(len(rows), len(others)) / half
-        many = max(len(rows.counts()), len(others.counts())) / half
-        expected = self._expected_of(min(1.0, few)) * max(1.0, few) * max(1.0, many)
+        now = sorted([len(rows.counts()), len(others.counts())])
+        grown = now[0] / self.distinct if 2 * self.repeated >= self.distinct else 1.0
+        more = max(1.0, few) * max(1.0, now[1] / half)
+        expected = self._expected_of(min(1.0, few)) * max(more, grown)
         return is_likely(found, self.repeated, expected)
 
     def _expected_of(self, share: float) -> float:

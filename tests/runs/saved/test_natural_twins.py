@@ -195,21 +195,25 @@ def test_frequent_values_hide_no_rows_given_again(*, is_noted: bool) -> None:
         assert count_unexplained(again, [look], *known) >= 250
 
 
+def week(seed: int, objects: int = 500) -> RowHashes:
+    """Return most of the same objects, each once."""
+    is_there = np.random.default_rng(seed).random(objects) < 0.8
+    found = np.flatnonzero(is_there).astype(np.uint64)
+    return RowHashes(found, found, found, found)
+
+
 @pytest.mark.parametrize("weeks", [2, 10, 52])
+@pytest.mark.parametrize("objects", [500, 600, 1000], ids=["as many", "some more", "twice"])
 @pytest.mark.parametrize("is_noted", [True, False], ids=["noted", "rows of the fit"])
 def test_a_fit_of_several_weeks_tells_that_objects_come_again(
-    weeks: int, *, is_noted: bool
+    weeks: int, objects: int, *, is_noted: bool
 ) -> None:
-    """Each look has most of the same objects, each once."""
-
-    def week(seed: int) -> RowHashes:
-        found = np.flatnonzero(np.random.default_rng(seed).random(500) < 0.8).astype(np.uint64)
-        return RowHashes(found, found, found, found)
-
+    """There may be more objects by now."""
     learned = LearnedRows.of(joined(*map(week, range(weeks))), range(100))
     known = (None, NaturalTwins.within(learned.all)) if is_noted else (learned,)
     for looks in (1, 5):
-        assert count_unexplained(week(99), [week(100 + one) for one in range(looks)], *known) == 0
+        tables = [week(100 + one, objects) for one in range(looks)]
+        assert count_unexplained(week(99, objects), tables, *known) == 0
 
 
 @KNOWN
