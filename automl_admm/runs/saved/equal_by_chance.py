@@ -17,6 +17,10 @@ from automl_admm.data.row_hashes import RowHashes
 
 # The risk of taking rows that repeat each other by nature for rows that are given again.
 DOUBT = 1e-4
+# Values that stand at least so often come again by nature if beside those of one count such a share
+# of them stands once more or once less. A table given several times has each value equally often.
+OFTEN = 5
+DIFFERING = 0.25
 # A table of two files of the same objects has half as many pairs as a table of rows drawn freely:
 # no two rows of one file are the same object.
 OF_THE_SAME_OBJECTS = 2.0
@@ -41,8 +45,10 @@ def are_by_chance_at_each_count(
     """Return True if chance explains how many single rows are found, pairs, triples and so on.
 
     The table is of one file, or of rows drawn freely. So its repeated rows are evidence as well:
-    singles are held to its pairs, pairs to its triples. There may be `more` times as many equal
-    rows between tables as within. A table with some rows twice on purpose measures no chance.
+    singles are held to its pairs, pairs to its triples, and values that stand often to those that
+    stand about as often: objects of many files are in nearly all of them. There may be `more` times
+    as many equal rows between tables as within. A table with some rows twice on purpose measures
+    no chance.
     """
     known = table.first(min(rows.kinds, table.kinds))
     if rows.count_of(known) <= 1:
@@ -59,6 +65,9 @@ def _is_likely_of(
 ) -> bool:
     found = int(is_found[counts == times].sum())
     more = int((counts == times + 1).sum())
+    near, alike = int((abs(counts - times) <= 1).sum()), int((counts == times).sum())
+    if times >= OFTEN and near - alike >= DIFFERING * alike:
+        more = near
     expected = (times + 1.0) * rows / max(int(counts.sum()) - times, 1)
     return found <= 1 or is_likely(found, more, expected)
 

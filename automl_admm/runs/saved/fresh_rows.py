@@ -108,7 +108,10 @@ def _count_known(run: CertifiedRun, hashes: RowHashes, table: Table) -> int:
 
 def _refuse(found: int, rows: int, data: str, *, are_alike: bool) -> NoReturn:
     told = "are rows of the run: they are not fresh."
-    hint = "Leave them out, or verify the run on its own data without --fresh."
+    hint = (
+        "Leave them out, or verify the run on its own data without --fresh. New rows of a run that "
+        "has each row equally often, as a balanced design, cannot be told from its own."
+    )
     if are_alike:
         told = f"are rows of the run{OR_ALIKE}."
         hint = (

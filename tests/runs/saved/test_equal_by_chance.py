@@ -71,7 +71,14 @@ def fit_with_doubles(times: int, doubled: int) -> tuple[RowHashes, LearnedRows]:
     ("times", "doubled", "own"),
     [
         *[(1, 0, 40), (2, 60, 100), (2, 120, 160), (2, 600, 50), (3, 600, 50), (2, 1200, 50)],
-        *[(9, 1200, 50), (20, 1200, 50), (20, 1200, 500)],
+        *[
+            (5, 600, 50),
+            (5, 1200, 50),
+            (9, 600, 100),
+            (9, 1200, 50),
+            (20, 1200, 50),
+            (20, 1200, 500),
+        ],
     ],
 )
 def test_rows_of_a_fit_that_has_some_twice_are_not_fresh(
@@ -81,6 +88,21 @@ def test_rows_of_a_fit_that_has_some_twice_are_not_fresh(
     some = rows.part(np.random.default_rng(2).permutation(1200)[:own])
     assert not learned.explain_of_all(RowHashes.together([some, measured(3, 500 - own)]))
     assert learned.explain_of_all(measured(3, 500))
+
+
+@pytest.mark.parametrize("weeks", [8, 9, 20, 52])
+@pytest.mark.parametrize("share", [0.7, 0.95])
+def test_the_next_file_of_objects_that_come_again_is_fresh(weeks: int, share: float) -> None:
+    """They stand about as often as each other, and hardly any still more often."""
+
+    def week(seed: int) -> RowHashes:
+        return hashes(np.flatnonzero(np.random.default_rng(seed).random(500) < share))
+
+    table = RowHashes.together([week(seed) for seed in range(weeks)])
+    places = np.random.default_rng(1).permutation(len(table))[: len(table) // 5]
+    for are_drawn in (True, False):
+        learned = LearnedRows.of(table, [int(one) for one in places], are_drawn=are_drawn)
+        assert learned.explain_of_all(week(100))
 
 
 def test_the_rows_aside_tell_the_rows_learned_from_where_they_are_drawn() -> None:
