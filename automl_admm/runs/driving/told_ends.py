@@ -91,7 +91,7 @@ def _fault_of_result(told: Finished, task: Task | None) -> str | None:
     """Say why a result is none of this task; an evaluation tells what it was asked for."""
     if task is None:
         return None
-    if told.status is Status.SUCCESS and (wrong := _unread(told.result, task.method)):
+    if told.status is Status.SUCCESS and (wrong := _unread(told.result, task)):
         return f"with a result that is none of the task '{task.method}': {wrong}"
     if ANSWERED not in told.result or CANDIDATE not in task.arguments:
         return None
@@ -102,9 +102,9 @@ def _fault_of_result(told: Finished, task: Task | None) -> str | None:
     return None if is_its else "with the result of another task"
 
 
-def _unread(result: Mapping[str, Any], method: str) -> str | None:
+def _unread(result: Mapping[str, Any], task: Task) -> str | None:
     """Say why the result of a fit cannot be read; an evaluation that cannot is an invalid one."""
-    if method not in FITS:
+    if task.method not in FITS:
         return None
     # They bring scikit-learn, and the tasks of a black box have no such results.
     from automl_admm.pipelines.ensembles.task import EnsembleResult
@@ -115,9 +115,12 @@ def _unread(result: Mapping[str, Any], method: str) -> str | None:
         "choose_ensemble": EnsembleResult.from_json,
     }
     try:
-        readers.get(method, FinalFitResult.from_json)(result)
+        read = readers.get(task.method, FinalFitResult.from_json)(result)
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as problem:
         return say_error(problem)
+    members = len(task.arguments.get("predictions", ()))
+    if members and isinstance(read, EnsembleResult) and len(read.choice.counts) != members:
+        return f"{len(read.choice.counts)} counts of {members} members"
     return None
 
 

@@ -165,6 +165,14 @@ def test_a_result_that_is_no_fit_is_told(method: str, result: dict[str, Any], sa
     assert fault_of(replace(told, status=Status.ERROR), tasks) is None
 
 
+def test_a_choice_has_a_count_of_each_member() -> None:
+    for members in (2, 3):
+        task = Task(3, "choose_ensemble", {"predictions": np.zeros((members, 5))})
+        found = fault_of(replace(DONE, result=CHOSEN), {3: task})
+        assert (found is None) == (members == 2)
+    assert str(found).endswith("'choose_ensemble': 2 counts of 3 members")
+
+
 class Altering(InlineExecutor):
     """Loses a part of the result of the final fit."""
 
