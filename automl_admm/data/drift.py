@@ -8,7 +8,7 @@ levels get cells by their counts in both tables together.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -34,10 +34,12 @@ HASH = 2
 class Tables:
     """The counts of cells in two tables, a line of the reference and one of new rows in each.
 
-    `rest` parts the last cell of `whole`, and has only half of the reference.
+    `rest` parts the last cell of `whole`, and has only half of the reference. `single` has each
+    missing value and level by itself, however rare.
     """
 
     whole: Any
+    single: Any
     rest: Any = None
 
 
@@ -56,9 +58,8 @@ class Numbers:
         """Return the counts beside those of a column of new rows."""
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
         counts = _count_numbers(numbers, self.edges)
-        return Tables(
-            np.array([[one.get(cell, 0) for cell in counts] for one in (self.counts, counts)])
-        )
+        cells = np.array([[one.get(cell, 0) for cell in counts] for one in (self.counts, counts)])
+        return Tables(cells, cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +80,14 @@ class Levels:
         """
         first, second = map(Counter, self.halves)
         known, counts = first + second, Counter(_count_levels(_names(column)))
-        own = [MISSING, *_frequent(known, counts)]
-        whole = [[*(one[cell] for cell in own), _left(one, own).total()] for one in (known, counts)]
+        frequent = _frequent(known, counts)
+        own = [MISSING, *_testable(frequent, known, counts)]
+        whole, single = (
+            [[*(one[cell] for cell in cells), _left(one, cells).total()] for one in (known, counts)]
+            for cells in (own, [MISSING, *frequent])
+        )
         rest = [_parted(_left(one, own), first) for one in (second, counts)]
-        return Tables(np.array(whole), np.array(rest))
+        return Tables(np.array(whole), np.array(single), np.array(rest))
 
 
 Summary = Numbers | Levels
@@ -135,16 +140,40 @@ def read_summary(content: Mapping[str, Any]) -> Summary | None:
 
 
 def compare(name: str, reference: Summary, column: Any) -> Shift:
-    """Compare a column of new rows with the reference."""
-    tables = reference.beside(pd.Series(column))
-    whole, cells = _without_rare(tables.whole), tables.whole
-    p = _p_of(whole)
+    """Compare a column of new rows with the reference, by the test that finds most."""
+    found = list(_tests(reference.beside(pd.Series(column))))
+    p, table = min(found, key=lambda one: one[0])
+    return Shift(name, min(1.0, len(found) * p), _index_of(table), _by_chance(table))
+
+
+def _tests(tables: Tables) -> Iterator[tuple[float, Any]]:
+    """Yield p and the cells of each test that there are rows for."""
+    whole = _without_rare(tables.whole)
+    yield _p_of(whole), whole
     if tables.rest is not None and len(_without_rare(tables.rest).T) > 1:
-        p = min(1.0, 2.0 * min(p, _p_of(tables.rest)))
         shares = tables.rest / tables.rest.sum(axis=1, keepdims=True)
-        cells = np.hstack([cells[:, :-1], cells[:, -1:] * shares])
-    kept = _without_rare(cells)
-    return Shift(name, p, _index_of(kept), _by_chance(kept))
+        own = tables.whole[:, :-1].sum(axis=1, keepdims=True)
+        yield _p_of(tables.rest), np.hstack([own, tables.whole[:, -1:] * shares])
+    if len(whole.T) < (tables.single.sum(axis=0) > 0).sum():
+        yield _rarest(tables.single)
+
+
+def _rarest(table: Any) -> tuple[float, Any]:
+    """Return p of the exact test of the cell that differs most, and it beside all others.
+
+    Given the counts of both lines together, that of the shorter line is hypergeometric. A few rows
+    there tell nothing: one row of a new level is no shift.
+    """
+    from scipy.stats import hypergeom
+
+    rows = table.sum(axis=1)
+    shorter = int(np.argmin(rows))
+    seen = hypergeom(rows.sum(), table.sum(axis=0), rows[shorter])
+    counts = table[shorter]
+    p = 2.0 * np.minimum(seen.sf(counts - 1), seen.cdf(counts))
+    p = np.where(counts >= FEWEST, np.minimum(1.0, len(p) * p), 1.0)
+    cell = table[:, [np.argmin(p)]]
+    return float(p.min()), np.hstack([cell, rows[:, np.newaxis] - cell])
 
 
 def alarms(shifts: Sequence[Shift], risk: float) -> list[Shift]:
@@ -206,12 +235,17 @@ def _hashed(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _frequent(known: Counter[str], counts: Counter[str]) -> list[str]:
-    """Return the most frequent levels of both together, without those too rare to test."""
-    both, rows = known + counts, (known.total(), counts.total())
+    """Return the most frequent levels of both together."""
+    both = known + counts
     del both[MISSING]
     # As frequent ones by their hashes: the order of a table would prefer levels of its own.
-    order = sorted(both, key=lambda level: (-both[level], level))[:LEVELS]
-    return [level for level in order if both[level] * min(rows) / sum(rows) >= FEWEST]
+    return sorted(both, key=lambda level: (-both[level], level))[:LEVELS]
+
+
+def _testable(levels: Iterable[str], known: Counter[str], counts: Counter[str]) -> list[str]:
+    """Return the levels of which both tables have rows enough to expect."""
+    both, rows = known + counts, (known.total(), counts.total())
+    return [level for level in levels if both[level] * min(rows) / sum(rows) >= FEWEST]
 
 
 def _left(counts: Counter[str], own: Iterable[str]) -> Counter[str]:

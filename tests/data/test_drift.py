@@ -140,3 +140,25 @@ def test_levels_kept_by_an_older_version_are_read_only_if_all_were_kept() -> Non
     assert not alarms([compare("town", known, TOWNS[:500])], 0.05)
     assert alarms([compare("town", known, TOWNS.replace("Oslo", "Kyiv"))], 0.001)
     assert read_summary({"counts": counts | {"others": 3}, "edges": None}) is None
+
+
+RARE = pd.Series(np.where(np.random.default_rng(2).random(50_000) < 0.05, "no", "yes"))
+EVEN = branches(1500, 3, kinds=8)
+
+
+@pytest.mark.parametrize(
+    ("known", "lot"),
+    [
+        (RARE, pd.Series(["no"] * 30)),
+        (RARE, pd.Series(["new"] * 90)),
+        (RARE, pd.Series([None] * 60, dtype=object)),
+        (EVEN, pd.Series([EVEN[0]] * 20)),
+        (EVEN, pd.Series([None] * 20, dtype=object)),
+    ],
+    ids=["rare", "new", "missing", "one level", "no level"],
+)
+def test_a_look_of_few_rows_that_are_all_otherwise_gives_one(
+    known: pd.Series, lot: pd.Series
+) -> None:
+    shift = compare("x", summarize(known), lot)
+    assert alarms([shift], 0.001) == [shift]
