@@ -118,11 +118,18 @@ def summarize(column: Any) -> Summary:
         values = column.to_numpy(dtype=float, na_value=np.nan)
         known = values[np.isfinite(values)]
         tenths = np.quantile(known, np.arange(1, BINS) / BINS) if len(known) else known
-        edges = tuple(map(float, np.unique(tenths)))
+        edges = _edges_at(tenths)
         return Numbers(_count_numbers(values, edges), edges)
     names = _names(column)
     is_first = np.random.default_rng(0).permutation(len(names)) < len(names) // 2
     return Levels((_count_levels(names[is_first]), _count_levels(names[~is_first])))
+
+
+def _edges_at(tenths: Any) -> tuple[float, ...]:
+    """Return the edges of cells; a value that has a tenth of the rows, such as 0, is one itself."""
+    places, times = np.unique(tenths, return_counts=True)
+    above = np.nextafter(places[times > 1], np.inf)
+    return tuple(map(float, np.union1d(places, above)))
 
 
 def read_summary(content: Mapping[str, Any]) -> Summary | None:

@@ -289,6 +289,17 @@ def test_predictions_are_compared_with_those_on_the_first_look(run: Run, folder:
     assert compared(look(run, "3.csv")) == ["age", "town"]
 
 
+def test_another_reference_begins_the_comparison_of_predictions_anew(
+    run: Run, folder: Path
+) -> None:
+    look(run, "1.csv", "--reference", "old.csv")
+    pd.read_csv(folder / "old.csv")[:400].to_csv(folder / "other.csv", index=False)
+    assert compared(look(run, "2.csv", "--reference", "other.csv")) == ["age", "town"]
+    kept = json.loads((folder / "RUN" / "monitoring" / "reference.json").read_text())
+    assert kept["predictions"]["look"] == 2
+    assert compared(look(run, "3.csv")) == ["age", "town", "the prediction"]
+
+
 def test_predictions_of_a_look_that_was_deleted_do_not_count(run: Run, folder: Path) -> None:
     look(run, "1.csv", "--reference", "old.csv")
     (folder / "RUN" / "monitoring" / "look-0001.json").unlink()

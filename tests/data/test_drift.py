@@ -34,6 +34,13 @@ def test_numbers_that_shift_give_one(lot: pd.Series) -> None:
     assert alarms([compare("age", summarize(AGES), lot)], 0.01)
 
 
+def test_a_number_that_is_mostly_one_value_shifts_if_it_is_that_no_more() -> None:
+    gain = pd.Series(np.where(RNG.random(3000) < 0.92, 0.0, RNG.exponential(900.0, 3000)))
+    known = summarize(gain)
+    assert alarms([compare("gain", known, gain[gain > 0])], 0.01)
+    assert not alarms([compare("gain", known, gain.sample(600, random_state=0))], 0.01)
+
+
 def test_a_new_level_gives_one_and_so_does_a_level_that_is_gone() -> None:
     known = summarize(TOWNS)
     assert alarms([compare("town", known, TOWNS.replace("Oslo", "Kyiv"))], 0.01)

@@ -36,7 +36,8 @@ class Reference:
 def keep(run: CertifiedRun, rows: Any, model: str, look: int) -> Reference:
     """Count a reference, and keep the counts with the hash of the model.
 
-    Predictions that are kept stay, those of a look to come, as it was deleted, excepted.
+    Predictions that are kept beside the same counts stay, but for those of a look that was deleted
+    and is to come. Those beside another reference are as old as that: this look's take their place.
     """
     path, made = run.folder.monitoring / FILE, dict[str, Summary]()
     for name, column in features_of_model(run, rows.reset_index(drop=True)):
@@ -44,7 +45,8 @@ def keep(run: CertifiedRun, rows: Any, model: str, look: int) -> Reference:
     counts = {name: summary.as_json() for name, summary in made.items()}
     content = {"schema_version": SCHEMA, "model_sha256": model, "rows": len(rows)}
     before = read_kept(path) if path.exists() else {}
-    of_model = before if before.get("model_sha256") == model else {}
+    is_same = before.get("model_sha256") == model and before.get("columns") == counts
+    of_model = before if is_same else {}
     kept = {PREDICTIONS: of_model[PREDICTIONS]} if PREDICTIONS in of_model else {}
     write_json(path, {**content, "columns": counts, **kept})
     return Reference(made | _predictions(kept, look))
