@@ -155,7 +155,7 @@ class _Other:
             return []
         sound = [one for one in self._log.evaluations if one.is_ranked]
         self._leave("failed or not on all rows and folds", len(self._log.evaluations) - len(sound))
-        fitting = read_anew(sound, self.prepared.grammar.pipelines)
+        fitting = read_anew(sound, self.prepared.grammar.pipelines).kept
         self._leave("not in this grammar", len(sound) - len(fitting))
         alike = [one for one in fitting if self._is_same("groups") or not self._is_weighed(one)]
         self._leave("weighed for other groups", len(fitting) - len(alike))

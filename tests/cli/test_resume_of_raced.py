@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -66,3 +67,17 @@ def test_with_looser_limits_it_stays_stopped(run: Any, raced: dict[str, Any]) ->
     assert done.code == 0, done.err
     assert "count any more" not in done.err
     assert [one["status"] for one in standings(run) if one["key"] == raced["key"]] == ["stopped"]
+
+
+def test_one_that_the_grammar_writes_otherwise_is_tried_first(
+    run: Any, raced: dict[str, Any], tmp_path: Path
+) -> None:
+    written = GRAMMAR.replace("big | small", "small").replace('"20" ","', 'int{"20", "30"} ","')
+    (tmp_path / "alone.lark").write_text(re.sub("big:.*\n", "", written))
+    done = go_on(run, "--grammar", "alone.lark")
+    assert done.code == 0, done.err
+    assert "writes otherwise now" in done.err
+    assert "are tried first: 1 of 4" in done.err
+    first = min(standings(run), key=lambda one: one["number"])
+    assert "min_samples_leaf=20" in first["pipeline"]
+    assert (first["key"] != raced["key"], first["status"]) == (True, "success")

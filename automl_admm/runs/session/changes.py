@@ -268,14 +268,28 @@ def refuse(changes: Changes, folder: Path) -> StoreError:
     )
 
 
-def read_anew(evaluations: Iterable[Evaluation], space: PipelineSpace) -> list[Evaluation]:
-    """Return the evaluations of pipelines in the new space, as its candidates."""
-    found = []
+@dataclass(frozen=True, slots=True)
+class ReadAnew:
+    """Evaluations with their candidates in a new space.
+
+    Those `rewritten` have another key there, as with the arguments of a component in another order:
+    such pipelines have to be evaluated again.
+    """
+
+    kept: tuple[Evaluation, ...] = ()
+    rewritten: tuple[Evaluation, ...] = ()
+
+
+def read_anew(evaluations: Iterable[Evaluation], space: PipelineSpace) -> ReadAnew:
+    """Read the evaluations of pipelines in the new space; the others are in neither part."""
+    kept: list[Evaluation] = []
+    rewritten: list[Evaluation] = []
     for evaluation in evaluations:
         candidate = _parsed(evaluation, space)
-        if candidate is not None and space.key(candidate) == evaluation.key:
-            found.append(replace(evaluation, candidate=candidate))
-    return found
+        if candidate is not None:
+            has_its_key = space.key(candidate) == evaluation.key
+            (kept if has_its_key else rewritten).append(replace(evaluation, candidate=candidate))
+    return ReadAnew(tuple(kept), tuple(rewritten))
 
 
 def _parsed(evaluation: Evaluation, space: PipelineSpace) -> Candidate | None:

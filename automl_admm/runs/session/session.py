@@ -26,7 +26,14 @@ from automl_admm.runs.prepare.preparation import Preparation, aim_again
 from automl_admm.runs.prepare.reused import Reused
 from automl_admm.runs.prepare.starts import read_known
 from automl_admm.runs.session.begun_change import begin_change, end_change, settle_change
-from automl_admm.runs.session.changes import Changes, best_texts, find_changes, read_anew, refuse
+from automl_admm.runs.session.changes import (
+    Changes,
+    ReadAnew,
+    best_texts,
+    find_changes,
+    read_anew,
+    refuse,
+)
 from automl_admm.runs.session.lost_rivals import nearest, without_rival
 from automl_admm.runs.session.mixed_basis import mixed_parts
 from automl_admm.runs.session.run_json import Stretch, describe_run, write_settings
@@ -37,6 +44,15 @@ from automl_admm.store.memory import MemoryStore
 from automl_admm.store.run_folder import SCRATCH, RunFolder, create_folder, is_scratch
 from automl_admm.store.sqlite.lock import read_holder
 from automl_admm.store.sqlite.log import SqliteStore
+
+RACED = (
+    "evaluations that were stopped early, clearly behind one that is not within the limits now or "
+    "not there, do not count any more; the best of them are tried first"
+)
+REWRITTEN = (
+    "evaluations of pipelines that the grammar writes otherwise now, as with arguments in another "
+    "order, do not count any more; the best of them are tried first"
+)
 
 logger = logging.getLogger(__name__)
 
@@ -209,32 +225,30 @@ def _carry_over(
     trusted.
     """
     pipelines = prepared.grammar.pipelines
-    kept = [] if changes.void else read_anew(known, pipelines)
-    lost: Sequence[Evaluation] = known if changes.void else ()
+    found = ReadAnew() if changes.void else read_anew(known, pipelines)
+    kept, lost = found.kept, known if changes.void else ()
     if kept and changes.bounds and prepared.work.chooses_thresholds:
         decided = decide_anew(prepared, folder, kept)
-        kept, lost = list(decided.kept), decided.lost
+        kept, lost = decided.kept, decided.lost
     raced = {one.number: one for one in without_rival(kept, prepared, changes)}
-    kept = [one for one in kept if one.number not in raced]
+    kept = tuple(one for one in kept if one.number not in raced)
     store.begin_anew(kept, copy=begin_change(folder, is_void=changes.void))
-    if not lost and not raced:
+    again = (*raced.values(), *found.rewritten)
+    if not lost and not again:
         return prepared, kept
     if lost:
         _tell_lost(lost, known, changes)
-    if raced:
-        told = (
-            "evaluations that were stopped early, clearly behind one that is not within the limits "
-            "now or not there, do not count any more; the best of them are tried first: %d of %d"
-        )
-        logger.warning(told, len(raced), len(known))
+    for told, gone in ((RACED, raced), (REWRITTEN, found.rewritten)):
+        if gone:
+            logger.warning("%s: %d of %d", told, len(gone), len(known))
     if knows_kept:
         logger.warning(
             "the search begins without the pipelines of the sessions before: they were chosen on "
             "rows that it may not see now."
         )
         return prepared, kept
-    stopped = nearest(list(raced.values()), prepared.limits)
-    return _beginning_with(prepared, (*stopped, *best_texts(lost, pipelines))), kept
+    first = nearest(again, prepared.limits)
+    return _beginning_with(prepared, (*first, *best_texts(lost, pipelines))), kept
 
 
 def _tell_lost(lost: Sequence[Evaluation], known: Sequence[Evaluation], changes: Changes) -> None:

@@ -218,9 +218,10 @@ def test_evaluations_are_read_anew_where_their_pipelines_still_exist(tmp_path: P
     assert len({hash_space(pipelines.space) for pipelines in (old, turned, one)}) == 3
     evaluations = [evaluation(old, pick, loss) for pick, loss in ((0, 0.2), (1, 0.1))]
     again = read_anew(evaluations, turned)
-    assert [turned.text(e.candidate) for e in again] == [e.text for e in evaluations]
-    (left,) = read_anew(evaluations, one)
+    assert [turned.text(e.candidate) for e in again.kept] == [e.text for e in evaluations]
+    (left,) = read_anew(evaluations, one).kept
     assert left.text == evaluations[0].text
+    assert not again.rewritten
     assert turned.text(best_texts(evaluations, turned)[0]) == evaluations[1].text
 
 
