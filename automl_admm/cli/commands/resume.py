@@ -22,12 +22,13 @@ from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.ranking import best_of
 from automl_admm.core.run import StopReason
-from automl_admm.data.reading.encodings import UTF_8, is_utf8_name
+from automl_admm.data.reading.encodings import is_utf8_name
 from automl_admm.data.reading.file_options import FileOptions, file_options
 from automl_admm.data.reading.plain_files import LIKE_UTF_8
 from automl_admm.data.reading.shares import Share, share_of
 from automl_admm.data.reading.streams import STDIN
 from automl_admm.data.reading.tables import read_table
+from automl_admm.data.reading.text_blocks import UTF_8
 from automl_admm.data.reading.timed_reading import read_again
 from automl_admm.data.row_portions import Portion, read_portion
 from automl_admm.data.row_roles import NAMES

@@ -10,7 +10,6 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from automl_admm.core.errors import DataError
@@ -21,9 +20,15 @@ from automl_admm.data.reading.named_encoding import (
     foreign_blocks,
     signs_of_utf8,
 )
-from automl_admm.data.reading.text_blocks import BLOCK, Clock, blocks_of, count_signs, is_text_in
+from automl_admm.data.reading.text_blocks import (
+    BLOCK,
+    UTF_8,
+    Clock,
+    blocks_of,
+    count_signs,
+    is_text_in,
+)
 
-UTF_8 = "utf-8"
 LATIN, WINDOWS = "Latin-1", "Windows-1252"
 # Longer marks first: that of UTF-32 begins like that of UTF-16.
 MARKS = (
@@ -83,18 +88,11 @@ def find_encoding(
     A part of a file may end within a sign. `before` is the encoding named for the training file. If
     its bytes were UTF-8, a later file like it is read as the model learned to.
     """
-    read = partial(_by_bytes, source, title, is_late, is_whole=is_whole, named=before)
-    if before is None or before.told == before.name:
-        return read()
-    is_named = before.fits(source, is_late, is_whole=is_whole)
-    try:
-        found = read()
-    except DataError:
-        if before.told != UTF_8 or not is_named:
-            raise
-        return Encoding(before.name)
+    found = _by_bytes(source, title, is_late, is_whole=is_whole, named=before)
+    if before is None or before.told == before.name or not (found.is_plain or found.is_either):
+        return found
     is_alike = found.is_plain and _is_ascii(source)
-    if is_alike or not is_named or not (found.is_plain or found.is_either):
+    if is_alike or not before.fits(source, is_late, is_whole=is_whole):
         return found
     if before.told == UTF_8:
         return Encoding(before.name)

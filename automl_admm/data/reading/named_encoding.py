@@ -16,6 +16,7 @@ from automl_admm.data.reading.text_blocks import (
     BLOCK,
     HIGH,
     SEVERAL_BYTES,
+    UTF_8,
     Clock,
     blocks_of,
     is_text_in,
@@ -111,7 +112,12 @@ class NamedEncoding:
         )
 
     def explains(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
-        """Return True if a text, much of it like UTF-8, is of this encoding after all."""
+        """Return True if a text, much of it like UTF-8, is of this encoding after all.
+
+        If the training file was UTF-8 itself, this one is read as the model learned to.
+        """
+        if self.told == UTF_8:
+            return self.fits(source, is_late, is_whole=is_whole)
         if not self.has_ascii or not self._fits_letters(source, is_late, is_whole=is_whole):
             return False
         signs = set[str]().union(*map(signs_of_utf8, foreign_blocks(source, is_late)))

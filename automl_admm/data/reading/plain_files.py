@@ -22,7 +22,6 @@ from automl_admm.core.errors import NO_ROOM, DataError, DiskFullError
 from automl_admm.data.reading.dialects import likely_separator
 from automl_admm.data.reading.encodings import (
     HINT,
-    UTF_8,
     Encoding,
     find_encoding,
     has_utf8_mark,
@@ -39,7 +38,7 @@ from automl_admm.data.reading.line_ends import (
 )
 from automl_admm.data.reading.named_encoding import NamedEncoding
 from automl_admm.data.reading.streams import arriving, is_stream, title_of
-from automl_admm.data.reading.text_blocks import Clock
+from automl_admm.data.reading.text_blocks import UTF_8, Clock
 from automl_admm.data.reading.tidying import tidying_of
 from automl_admm.data.reading.unpacking import PACKED_SUFFIXES, packing_of, unpacked
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 Clock = Callable[[], bool]
 
+UTF_8 = "utf-8"
 BLOCK = 1 << 20
 # Two, three or four bytes of one sign in UTF-8.
 SEVERAL_BYTES = re.compile(

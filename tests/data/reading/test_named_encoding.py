@@ -228,3 +228,17 @@ def test_a_mark_of_utf8_is_no_text_in_another_encoding(tmp_path: Path) -> None:
     assert read_table(path, options=before).equals(table)
     older = find_encoding(path, "t", never_late, before=NamedEncoding("latin-1"))
     assert older == Encoding("utf-8")
+
+
+@pytest.mark.parametrize("content", [b"PK\0\1\xff", "城市\n".encode("utf-16-le")])
+def test_a_file_that_is_no_text_is_refused_after_a_wrong_name_too(
+    content: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    for told in ("utf-8", "latin-1", None):
+        with pytest.raises(DataError, match="no text"):
+            find_encoding(path, "t", never_late, before=NamedEncoding("latin-1", told))
+    path.write_bytes(CITIES.encode() + b"caf\xe9\n")
+    before = NamedEncoding("latin-1", "utf-8")
+    assert find_encoding(path, "t", never_late, before=before) == Encoding("latin-1")
