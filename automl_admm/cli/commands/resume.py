@@ -22,13 +22,12 @@ from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.ranking import best_of
 from automl_admm.core.run import StopReason
-from automl_admm.data.reading.encodings import is_utf8_name
+from automl_admm.data.reading.encodings import is_misnamed
 from automl_admm.data.reading.file_options import FileOptions, file_options
 from automl_admm.data.reading.plain_files import LIKE_UTF_8
 from automl_admm.data.reading.shares import Share, share_of
 from automl_admm.data.reading.streams import STDIN
 from automl_admm.data.reading.tables import read_table
-from automl_admm.data.reading.text_blocks import UTF_8
 from automl_admm.data.reading.timed_reading import read_again
 from automl_admm.data.row_portions import Portion, read_portion
 from automl_admm.data.row_roles import NAMES
@@ -268,8 +267,8 @@ def _load(data: Path | None, config: RunConfig, folder: RunFolder) -> Loaded:
 
 def _tell_encoding(loaded: Loaded, config: RunConfig) -> None:
     """Say that the bytes of a file tell another encoding than the named one, if none did before."""
-    named, is_known = config.encoding, config.found_encoding == UTF_8
-    if named is not None and loaded.encoding == UTF_8 and not (is_known or is_utf8_name(named)):
+    named, known = config.encoding, config.found_encoding
+    if is_misnamed(named, loaded.encoding) and not is_misnamed(named, known):
         say(f"{Path(str(loaded.source)).name}: {named}{LIKE_UTF_8}", err=True)
 
 

@@ -9,24 +9,21 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from automl_admm.core.errors import DataError
 from automl_admm.data.reading.file_options import check_encoding
-from automl_admm.data.reading.named_encoding import (
-    WITH_ASCII,
-    NamedEncoding,
-    foreign_blocks,
-    signs_of_utf8,
-)
+from automl_admm.data.reading.named_encoding import NamedEncoding
 from automl_admm.data.reading.text_blocks import (
     BLOCK,
     UTF_8,
     Clock,
+    Likenesses,
+    TextFile,
     blocks_of,
     count_signs,
-    is_text_in,
 )
 
 LATIN, WINDOWS = "Latin-1", "Windows-1252"
@@ -88,11 +85,12 @@ def find_encoding(
     A part of a file may end within a sign. `before` is the encoding named for the training file. If
     its bytes were UTF-8, a later file like it is read as the model learned to.
     """
-    found = _by_bytes(source, title, is_late, is_whole=is_whole, named=before)
+    text = TextFile(source, is_late, is_whole)
+    found = _by_bytes(text, title, before)
     if before is None or before.told == before.name or not (found.is_plain or found.is_either):
         return found
     is_alike = found.is_plain and _is_ascii(source)
-    if is_alike or not before.fits(source, is_late, is_whole=is_whole):
+    if is_alike or not text.is_in(before.name):
         return found
     if before.told == UTF_8:
         return Encoding(before.name)
@@ -100,29 +98,30 @@ def find_encoding(
     return replace(found, is_either=True) if is_unknown else found
 
 
-def told_by_bytes(source: Path, named: str, is_late: Clock) -> str | None:
-    """Return UTF-8 or the encoding named for a training file, by its bytes; None if both may be.
+def told_by_bytes(blocks: Iterable[bytes], named: str) -> str | None:
+    """Return UTF-8 or the encoding named for a text, by its bytes; None if both may be.
 
     UTF-8 stands for broken UTF-8, too, and needs proof: Å² in Latin-1 has the bytes of Ų in UTF-8.
     """
     before, decoder = NamedEncoding(named, named), codecs.getincrementaldecoder(UTF_8)()
     if not before.has_ascii:
         return named
-    if has_utf8_mark(source):
-        return UTF_8
-    signs, is_in_words = set[str](), False
-    for block in foreign_blocks(source, is_late):
+    seen = Likenesses()
+    for place, block in enumerate(blocks):
+        if place == 0 and block.startswith(codecs.BOM_UTF8):
+            return UTF_8
+        if block.isascii():
+            continue
         is_valid = _decodes(decoder, block)
         of_utf8, others = count_signs(block)
         if not is_valid and of_utf8 < others:
             return named
-        signs |= signs_of_utf8(block)
-        is_in_words = is_in_words or WITH_ASCII.search(block) is not None
-        if before.tells_utf8(signs, is_in_words=is_in_words):
+        seen.add(block)
+        if before.tells_utf8(seen):
             return UTF_8
         if not is_valid:
             return named
-    return None if signs else named
+    return None if seen.signs else named
 
 
 def _decodes(decoder: codecs.IncrementalDecoder, block: bytes) -> bool:
@@ -139,49 +138,47 @@ def has_utf8_mark(source: Path) -> bool:
         return file.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
 
 
-def _by_bytes(
-    source: Path, title: str, is_late: Clock, *, is_whole: bool, named: NamedEncoding | None
-) -> Encoding:
+def _by_bytes(text: TextFile, title: str, named: NamedEncoding | None) -> Encoding:
     """Return the encoding by the bytes, beside the one `named` for the training file."""
-    with source.open("rb") as file:
+    with text.source.open("rb") as file:
         start = file.read(BLOCK)
     marked = next((name for mark, name in MARKS if start.startswith(mark)), None)
     if told := marked or _utf16_without_mark(start):
         return Encoding(told)
     if ZERO in start[:LOOKED_AT]:
-        if named is None or not named.explains_zeros(source, is_late, is_whole=is_whole):
+        if named is None or not named.explains_zeros(text):
             raise _no_text(title)
         return Encoding(named.name)
     if named is not None and start.isascii() and named.is_in_ascii:
         return Encoding(named.name)
-    if is_text_in(UTF_8, source, is_late, is_whole=is_whole):
-        return _as_utf8_or_named(source, named, is_late, is_whole=is_whole)
-    if (
-        named is not None
-        and named.may_have_written(source, is_late, is_whole=is_whole)
-        and (
-            not _is_mostly_utf8(source, is_late)
-            or named.explains(source, is_late, is_whole=is_whole)
-        )
-    ):
-        return Encoding(named.name)
-    return _of_one_byte(source, title, is_late)
-
-
-def _as_utf8_or_named(
-    source: Path, named: NamedEncoding | None, is_late: Clock, *, is_whole: bool
-) -> Encoding:
-    """Return the encoding of valid UTF-8: by chance it may be that of training."""
-    if named is None:
+    if text.is_in(UTF_8):
+        if named is not None and named.explains_utf8(text):
+            return Encoding(named.name, is_either=True)
         return Encoding(UTF_8)
-    may_be_named = named.may_be_that_of(source, is_late, is_whole=is_whole)
-    return Encoding(named.name, is_either=True) if may_be_named else Encoding(UTF_8)
+    return _of_other_bytes(text, title, named)
+
+
+def _of_other_bytes(text: TextFile, title: str, named: NamedEncoding | None) -> Encoding:
+    """Return the encoding of a text that is no UTF-8."""
+    if named is None or not named.explains_other_bytes(text):
+        return _of_one_byte(text, title)
+    if _is_mostly_utf8(text) and not named.explains_broken_utf8(text):
+        return _of_one_byte(text, title)
+    return Encoding(named.name)
 
 
 def is_utf8_name(name: str) -> bool:
     """Return True for a name of UTF-8, such as utf8."""
     check_encoding(name)
     return codecs.lookup(name).name in UTF_8_NAMES
+
+
+def is_misnamed(named: str | None, told: str | None) -> bool:
+    """Return True if an encoding was named for a text whose bytes told UTF-8.
+
+    Later files like it are read in that one, too, as the model learned to.
+    """
+    return named is not None and told == UTF_8 and not is_utf8_name(named)
 
 
 def say_beside(found: Encoding, before: str, source: Path) -> tuple[str, ...]:
@@ -199,13 +196,13 @@ def _is_ascii(source: Path) -> bool:
     return all(block.isascii() for block in blocks_of(source, lambda: False))
 
 
-def _of_one_byte(source: Path, title: str, is_late: Clock) -> Encoding:
+def _of_one_byte(text: TextFile, title: str) -> Encoding:
     """Tell Latin-1 from Windows-1252; raise if the text may as well be UTF-8 with a mistake.
 
     An umlaut before a quotation mark looks like a sign of UTF-8, so most of the bytes decide.
     """
     name, example, of_utf8, others, unknown, lines = LATIN, "", 0, 0, 0, 1
-    for block in blocks_of(source, is_late):
+    for block in text.blocks():
         # Any bytes can be read as Latin-1.
         if CONTROL.search(block):
             raise _no_text(title)
@@ -218,14 +215,14 @@ def _of_one_byte(source: Path, title: str, is_late: Clock) -> Encoding:
             example = example or _word_of(block)
         lines += block.count(b"\n")
     if of_utf8 >= others:
-        raise _mostly_utf8(source, title)
+        raise _mostly_utf8(text.source, title)
     if unknown:
         raise _unknown(title, unknown)
     return Encoding(name, example)
 
 
-def _is_mostly_utf8(source: Path, is_late: Clock) -> bool:
-    counts = map(count_signs, blocks_of(source, is_late))
+def _is_mostly_utf8(text: TextFile) -> bool:
+    counts = map(count_signs, text.blocks())
     of_utf8, others = map(sum, zip(*counts, strict=True))
     return of_utf8 >= others
 

@@ -8,24 +8,19 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from automl_admm.data.reading.text_blocks import (
     BLOCK,
     HIGH,
     SEVERAL_BYTES,
     UTF_8,
-    Clock,
-    blocks_of,
-    is_text_in,
+    Likenesses,
+    TextFile,
+    foreign,
+    signs_of_utf8,
 )
 
-# A word of Latin letters, one of them with an accent, or a unit such as °C.
-WITH_ASCII = re.compile(rb"[\xc2-\xdf][\x80-\xbf](?:[A-Za-z]|(?<=[A-Za-z][\xc2-\xdf][\x80-\xbf]))")
-# So many signs of Eastern text hardly ever all look like UTF-8.
-MANY = 4
 # So many signs of three bytes hardly ever come by chance in text of another encoding.
 SEVERAL = 2
 # Signs of many writings: an encoding has one of them at least, or is one of single bytes.
@@ -76,62 +71,56 @@ class NamedEncoding:
         """Return True if text of this encoding may well have the sign."""
         return 0 < len(sign.encode(self.name, "ignore")) < RARE
 
-    def explains_zeros(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
+    def explains_zeros(self, text: TextFile) -> bool:
         """Return True if text of this encoding has zeros, and all of a file is such text."""
-        return self._is_wide and is_text_in(self.name, source, is_late, is_whole=is_whole)
+        return self._is_wide and text.is_in(self.name)
 
-    def fits(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
-        """Return True if all of a file is text in this encoding."""
-        return is_text_in(self.name, source, is_late, is_whole=is_whole)
-
-    def may_have_written(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
+    def explains_other_bytes(self, text: TextFile) -> bool:
         """Return True if a text without zeros, and no UTF-8, may be of this encoding.
 
         Without the bytes of ASCII it must be so throughout; ends of lines are other signs there.
         """
         if self.has_more:
             return True
-        if self._is_wide or not is_text_in(self.name, source, is_late, is_whole=is_whole):
+        if self._is_wide or not text.is_in(self.name):
             return False
-        with source.open("rb") as file:
+        with text.source.open("rb") as file:
             start = codecs.getincrementaldecoder(self.name)().decode(file.read(BLOCK))
         return not CONTROLS.search(start)
 
-    def may_be_that_of(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
+    def explains_utf8(self, text: TextFile) -> bool:
         """Return True if valid UTF-8 may be of this encoding, by all of it if the time allows."""
-        signs, is_in_words = set[str](), False
-        for block in foreign_blocks(source, is_late) if self.has_ascii else ():
-            signs |= signs_of_utf8(block)
-            is_in_words = is_in_words or WITH_ASCII.search(block) is not None
-            if self._are_utf8_alone(signs):
+        seen = Likenesses()
+        for block in foreign(text.blocks()) if self.has_ascii else ():
+            seen.add(block)
+            if self._are_utf8_alone(seen.signs):
                 return False
-        is_known = all(map(self.has, signs))
-        is_usual = len(signs) >= MANY and (is_in_words or is_known)
-        return (
-            bool(signs) and not is_usual and self._fits_letters(source, is_late, is_whole=is_whole)
-        )
+        is_known = all(map(self.has, seen.signs))
+        is_usual = seen.are_many and (seen.are_in_words or is_known)
+        return bool(seen.signs) and not is_usual and self._fits_letters(text)
 
-    def explains(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
+    def explains_broken_utf8(self, text: TextFile) -> bool:
         """Return True if a text, much of it like UTF-8, is of this encoding after all.
 
         If the training file was UTF-8 itself, this one is read as the model learned to.
         """
         if self.told == UTF_8:
-            return self.fits(source, is_late, is_whole=is_whole)
-        if not self.has_ascii or not self._fits_letters(source, is_late, is_whole=is_whole):
+            return text.is_in(self.name)
+        if not self.has_ascii or not self._fits_letters(text):
             return False
-        signs = set[str]().union(*map(signs_of_utf8, foreign_blocks(source, is_late)))
+        signs = set[str]().union(*map(signs_of_utf8, foreign(text.blocks())))
         return self.is_eastern or not any(map(self.has, signs))
 
-    def tells_utf8(self, signs: set[str], *, is_in_words: bool) -> bool:
-        """Return True if signs of UTF-8 in a text that is said to be of this encoding prove it.
+    def tells_utf8(self, seen: Likenesses) -> bool:
+        """Return True if likenesses of UTF-8 in a text said to be of this encoding prove it.
 
         Text in this encoding has other likenesses of UTF-8 by chance, few of them or of letters.
         """
-        has_several = sum(sign >= THREE_BYTES for sign in signs) >= SEVERAL
-        if self.is_eastern or all(map(self._is_of_letters, signs)):
+        has_several = sum(sign >= THREE_BYTES for sign in seen.signs) >= SEVERAL
+        if self.is_eastern or all(map(self._is_of_letters, seen.signs)):
             return self.is_eastern and has_several
-        return has_several or any(map(self.has, signs)) or (is_in_words and len(signs) >= MANY)
+        has_words = seen.are_in_words and seen.are_many
+        return has_several or has_words or any(map(self.has, seen.signs))
 
     def _is_of_letters(self, sign: str) -> bool:
         """Return True if the bytes of a sign in UTF-8 are letters in this encoding."""
@@ -151,25 +140,12 @@ class NamedEncoding:
             return any(sign >= THREE_BYTES for sign in signs)
         return any(sign >= FOUR_BYTES or self.has(sign) for sign in signs)
 
-    def _fits_letters(self, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
+    def _fits_letters(self, text: TextFile) -> bool:
         """Return True if all of a file is text in this encoding.
 
         Any bytes are text in one of single bytes: there all likenesses of UTF-8 must be letters.
         """
-        if not is_text_in(self.name, source, is_late, is_whole=is_whole):
+        if not text.is_in(self.name):
             return False
-        alike = (
-            () if self.is_eastern else map(SEVERAL_BYTES.findall, foreign_blocks(source, is_late))
-        )
+        alike = () if self.is_eastern else map(SEVERAL_BYTES.findall, foreign(text.blocks()))
         return all(one.decode(self.name).isalpha() for found in alike for one in set(found))
-
-
-def foreign_blocks(source: Path, is_late: Clock) -> Iterator[bytes]:
-    """Yield the blocks that are not all ASCII: in the others there is nothing to find."""
-    return (block for block in blocks_of(source, is_late) if not block.isascii())
-
-
-def signs_of_utf8(block: bytes) -> set[str]:
-    """Return the signs of several bytes; those on the edge of the block are left out."""
-    found = set(SEVERAL_BYTES.findall(block))
-    return set(b"".join(found).decode("utf-8", "ignore"))

@@ -38,7 +38,7 @@ from automl_admm.data.reading.line_ends import (
 )
 from automl_admm.data.reading.named_encoding import NamedEncoding
 from automl_admm.data.reading.streams import arriving, is_stream, title_of
-from automl_admm.data.reading.text_blocks import UTF_8, Clock
+from automl_admm.data.reading.text_blocks import UTF_8, Clock, blocks_of
 from automl_admm.data.reading.tidying import tidying_of
 from automl_admm.data.reading.unpacking import PACKED_SUFFIXES, packing_of, unpacked
 
@@ -290,7 +290,7 @@ def _as_named(
     if is_utf8_name(named):
         options.note(UTF_8)
         return Encoding(named), () if Encoding(named).is_plain else (named,)
-    told = told_by_bytes(plain.path, named, is_late)
+    told = told_by_bytes(blocks_of(plain.path, is_late), named)
     if told is not None:
         options.note(told)
     return Encoding(named), (f"{named}{LIKE_UTF_8 if told == UTF_8 else ''}",)

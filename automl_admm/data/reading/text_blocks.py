@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 Clock = Callable[[], bool]
@@ -16,6 +17,10 @@ SEVERAL_BYTES = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
 HIGH = bytes(range(0x80, 0x100))
+# A word of Latin letters, one of them with an accent, or a unit such as °C.
+WITH_ASCII = re.compile(rb"[\xc2-\xdf][\x80-\xbf](?:[A-Za-z]|(?<=[A-Za-z][\xc2-\xdf][\x80-\xbf]))")
+# So many signs of Eastern text hardly ever all look like UTF-8.
+MANY = 4
 
 
 def blocks_of(source: Path, is_late: Clock) -> Iterator[bytes]:
@@ -27,19 +32,60 @@ def blocks_of(source: Path, is_late: Clock) -> Iterator[bytes]:
                 return
 
 
-def is_text_in(encoding: str, source: Path, is_late: Clock, *, is_whole: bool) -> bool:
-    """Return True if a file is text in an encoding, by all of it that there is time for.
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """The bytes of a text file, all that there is time for.
 
     A file that is not whole may end within a sign.
     """
-    decoder = codecs.getincrementaldecoder(encoding)()
-    try:
-        for block in blocks_of(source, is_late):
-            decoder.decode(block)
-        decoder.decode(b"", final=is_whole and not is_late())
-    except UnicodeError:
-        return False
-    return True
+
+    source: Path
+    is_late: Clock
+    is_whole: bool = True
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the blocks, one at least, until the time ends."""
+        return blocks_of(self.source, self.is_late)
+
+    def is_in(self, encoding: str) -> bool:
+        """Return True if it is text in an encoding."""
+        decoder = codecs.getincrementaldecoder(encoding)()
+        try:
+            for block in self.blocks():
+                decoder.decode(block)
+            decoder.decode(b"", final=self.is_whole and not self.is_late())
+        except UnicodeError:
+            return False
+        return True
+
+
+@dataclass(slots=True)
+class Likenesses:
+    """The likenesses of UTF-8 in a text: their signs, and True if one of them is in a word."""
+
+    signs: set[str] = field(default_factory=set)
+    are_in_words: bool = False
+
+    def add(self, block: bytes) -> None:
+        """Add those of a block, but for one on its edge."""
+        self.signs |= signs_of_utf8(block)
+        self.are_in_words = self.are_in_words or WITH_ASCII.search(block) is not None
+
+    @property
+    def are_many(self) -> bool:
+        """True if there are many different signs."""
+        return len(self.signs) >= MANY
+
+
+def foreign(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the blocks that are not all ASCII: in the others there is nothing to find."""
+    return (block for block in blocks if not block.isascii())
+
+
+def signs_of_utf8(block: bytes) -> set[str]:
+    """Return the signs of several bytes; those on the edge of the block are left out."""
+    found = set(SEVERAL_BYTES.findall(block))
+    return set(b"".join(found).decode("utf-8", "ignore"))
 
 
 def count_signs(block: bytes) -> tuple[int, int]:

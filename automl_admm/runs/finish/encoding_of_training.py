@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from automl_admm.data.reading.encodings import is_utf8_name, told_by_bytes
 from automl_admm.data.reading.named_encoding import NamedEncoding
-from automl_admm.data.reading.plain_files import never_late
 from automl_admm.data.trained_levels import LEVELS
 from automl_admm.store.file_schemas import OF_RUN
 
@@ -31,12 +28,7 @@ def encoding_before(manifest: Mapping[str, Any]) -> NamedEncoding | None:
 def _told_by_texts(manifest: Mapping[str, Any], name: str) -> str | None:
     """Return the encoding of a model's texts in the bytes of its training file, if they tell it."""
     written = "\n".join(_texts(manifest)).encode(name, "ignore")
-    if written.isascii():
-        return None
-    with tempfile.TemporaryDirectory(prefix="automl-admm-tmp-") as folder:
-        path = Path(folder) / "texts"
-        path.write_bytes(written)
-        return told_by_bytes(path, name, never_late)
+    return None if written.isascii() else told_by_bytes([written], name)
 
 
 def _texts(manifest: Mapping[str, Any]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from automl_admm.data.reading.file_options import FileOptions
 from automl_admm.data.reading.named_encoding import NamedEncoding
 from automl_admm.data.reading.plain_files import LIKE_UTF_8, never_late
 from automl_admm.data.reading.tables import read_table
+from automl_admm.data.reading.text_blocks import blocks_of
 
 WOMEN = "女\n" * 30
 
@@ -209,13 +210,14 @@ def test_the_encoding_by_the_bytes_is_noted(
 def test_an_honest_file_is_never_told_to_be_in_utf8(text: str, named: str, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(f"x\n{text}".encode(named))
-    assert told_by_bytes(path, named, never_late) in (named, None)
+    assert told_by_bytes(blocks_of(path, never_late), named) in (named, None)
 
 
 def test_the_first_signs_tell_so_that_time_is_left_for_the_rows(tmp_path: Path) -> None:
     path, asked = tmp_path / "t.csv", list[None]()
     path.write_bytes(("x\n" + "a\n" * 600_000 + "é\n" * 2_000_000).encode("latin-1"))
-    assert told_by_bytes(path, "latin-1", lambda: bool(asked.append(None))) == "latin-1"
+    blocks = blocks_of(path, lambda: bool(asked.append(None)))
+    assert told_by_bytes(blocks, "latin-1") == "latin-1"
     assert len(asked) <= 2
 
 

@@ -11,10 +11,10 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from automl_admm.data.columns import UNNAMED_TARGET
 from automl_admm.data.ingest.records import Ingest, Reading
+from automl_admm.data.reading.encodings import is_misnamed
 from automl_admm.data.sample_table import SHIPPED
 from automl_admm.data.table_schema import MISSING_TEXTS, Column
 from automl_admm.pipelines.as_code import expression
-from automl_admm.runs.finish.script.csv_manner import is_misnamed
 from automl_admm.runs.prepare.preparation import Preparation
 
 
@@ -66,7 +66,7 @@ def _train(prepared: Preparation) -> str | None:
 
 
 def _of_new_rows(prepared: Preparation) -> str:
-    if is_misnamed(prepared.config):
+    if is_misnamed(prepared.config.encoding, prepared.config.found_encoding):
         return "its bytes look like UTF-8, and new rows are read as it was"
     return "that of new rows is found"
 

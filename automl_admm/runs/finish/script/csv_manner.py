@@ -58,15 +58,6 @@ def training_file(config: RunConfig) -> TrainingFile:
         return unseen
 
 
-def is_misnamed(config: RunConfig) -> bool:
-    """Return True if the user named an encoding for a file that looks like UTF-8.
-
-    Later files like it are read in that one, too, as the model learned to.
-    """
-    named, found = _encoding(config.encoding, is_given=True), config.found_encoding
-    return "is_given" in named and found is not None and Encoding(found).is_plain
-
-
 def _manner(source: Path, options: FileOptions, encoded: Mapping[str, Any] | None) -> TrainingFile:
     """Return the manner of a file; `encoded` is its encoding if that is known."""
     with tempfile.TemporaryDirectory(prefix="automl-admm-tmp-") as folder:

@@ -9,6 +9,7 @@ from automl_admm.core.messages import say_error
 from automl_admm.core.run import FallbackKind
 from automl_admm.data.ingest.forms.chosen import BY_NAME
 from automl_admm.data.ingest.records import FORM
+from automl_admm.data.reading.encodings import is_misnamed
 from automl_admm.data.reading.formats import ARFF
 from automl_admm.pipelines.as_code import PipelineCode
 from automl_admm.pipelines.row_weighing import names_of_weighers
@@ -16,7 +17,7 @@ from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.script import more_forms, parts, table_parts
 from automl_admm.runs.finish.script.bundle import PACKAGE, Bundle, NotBundledError
 from automl_admm.runs.finish.script.constants import constants_of, kept_readings
-from automl_admm.runs.finish.script.csv_manner import TrainingFile, is_misnamed
+from automl_admm.runs.finish.script.csv_manner import TrainingFile
 from automl_admm.runs.finish.script.fit_function import build_function, fit_function, name_of_fit
 from automl_admm.runs.finish.script.heading import docstring_of, threads_of
 from automl_admm.runs.finish.script.imports import guarded_imports, plain_imports
@@ -98,7 +99,8 @@ def _text(outcome: PipelineResult, code: PipelineCode) -> str:
     head = [docstring_of(outcome, packages), "from __future__ import annotations"]
     imports = [plain_imports(bundle), *guarded_imports(foreign, packages)]
     start = "\n\n".join([*head, threads_of(prepared), *imports])
-    is_found = "is_given" in file.csv and not is_misnamed(prepared.config)
+    is_wrong = is_misnamed(prepared.config.encoding, prepared.config.found_encoding)
+    is_found = "is_given" in file.csv and not is_wrong
     of_new = 'CSV | {"is_given": False}' if is_found else "CSV"
     main = MAIN.replace("FIT", name_of_fit(outcome)).replace("OF_NEW", of_new)
     return start + "\n\n" + "\n\n\n".join([*body, bundle.text, more, main])
