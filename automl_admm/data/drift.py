@@ -28,6 +28,7 @@ MISSING, OTHER = "missing", "others"
 # Bytes of the hash of a level. Two levels of a column seldom share one, and a column of texts, all
 # of them different, has 65,536 at most.
 HASH = 2
+LARGEST = np.finfo(float).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +127,10 @@ def summarize(column: Any) -> Summary:
 
 
 def _edges_at(tenths: Any) -> tuple[float, ...]:
-    """Return the edges of cells; a value that has a tenth of the rows, such as 0, is one itself."""
+    """Return the edges of cells; a value at two tenths or more, such as 0, is a cell itself."""
     places, times = np.unique(tenths, return_counts=True)
-    above = np.nextafter(places[times > 1], np.inf)
+    # Above the largest number there is nothing to part from it.
+    above = np.nextafter(places[(times > 1) & (places < LARGEST)], np.inf)
     return tuple(map(float, np.union1d(places, above)))
 
 

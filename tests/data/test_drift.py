@@ -41,6 +41,14 @@ def test_a_number_that_is_mostly_one_value_shifts_if_it_is_that_no_more() -> Non
     assert not alarms([compare("gain", known, gain.sample(600, random_state=0))], 0.01)
 
 
+def test_a_number_that_is_mostly_the_largest_one_has_edges_that_json_can_write() -> None:
+    ages = np.random.default_rng(5).random(900)
+    filled = pd.Series(np.where(ages < 0.5, np.finfo(float).max, ages))
+    known = summarize(filled)
+    assert read_summary(json.loads(json.dumps(known.as_json(), allow_nan=False))) == known
+    assert alarms([compare("x", known, filled[filled < 1])], 0.01)
+
+
 def test_a_new_level_gives_one_and_so_does_a_level_that_is_gone() -> None:
     known = summarize(TOWNS)
     assert alarms([compare("town", known, TOWNS.replace("Oslo", "Kyiv"))], 0.01)
