@@ -35,8 +35,9 @@ LARGEST = np.finfo(float).max
 class Tables:
     """The counts of cells in two tables, a line of the reference and one of new rows in each.
 
-    `rest` parts the last cell of `whole`, and has only half of the reference. `single` has each
-    missing value and level by itself, however rare.
+    In `whole` rare levels are together in the last cell. `single` has a cell for each, as far as it
+    is among the most frequent ones. `rest` parts the last cell of `whole`, and has only half of the
+    reference. A number has the same cells in both, and no `rest`.
     """
 
     whole: Any
@@ -83,12 +84,10 @@ class Levels:
         known, counts = first + second, Counter(_count_levels(_names(column)))
         frequent = _frequent(known, counts)
         own = [MISSING, *_testable(frequent, known, counts)]
-        whole, single = (
-            [[*(one[cell] for cell in cells), _left(one, cells).total()] for one in (known, counts)]
-            for cells in (own, [MISSING, *frequent])
-        )
+        whole = _cells(own, known, counts)
+        single = _cells([MISSING, *frequent], known, counts)
         rest = [_parted(_left(one, own), first) for one in (second, counts)]
-        return Tables(np.array(whole), np.array(single), np.array(rest))
+        return Tables(whole, single, np.array(rest))
 
 
 Summary = Numbers | Levels
@@ -149,7 +148,10 @@ def read_summary(content: Mapping[str, Any]) -> Summary | None:
 
 
 def compare(name: str, reference: Summary, column: Any) -> Shift:
-    """Compare a column of new rows with the reference, by the test that finds most."""
+    """Compare a column of new rows with the reference, by the test that finds most.
+
+    Its p is multiplied by the number of tests (Bonferroni), and the index is of its cells.
+    """
     found = list(_tests(reference.beside(pd.Series(column))))
     p, table = min(found, key=lambda one: one[0])
     return Shift(name, min(1.0, len(found) * p), _index_of(table), _by_chance(table))
@@ -164,14 +166,15 @@ def _tests(tables: Tables) -> Iterator[tuple[float, Any]]:
         own = tables.whole[:, :-1].sum(axis=1, keepdims=True)
         yield _p_of(tables.rest), np.hstack([own, tables.whole[:, -1:] * shares])
     if len(whole.T) < (tables.single.sum(axis=0) > 0).sum():
-        yield _rarest(tables.single)
+        yield _test_exactly(tables.single)
 
 
-def _rarest(table: Any) -> tuple[float, Any]:
+def _test_exactly(table: Any) -> tuple[float, Any]:
     """Return p of the exact test of the cell that differs most, and it beside all others.
 
-    Given the counts of both lines together, that of the shorter line is hypergeometric. A few rows
-    there tell nothing: one row of a new level is no shift.
+    Given the counts of both lines together, the count N of the shorter line is hypergeometric. With
+    n rows seen there in one of k cells p is 2 k min(P(N ≥ n), P(N ≤ n)), or 1 if n is below
+    `FEWEST`: one row of a new level is no shift.
     """
     from scipy.stats import hypergeom
 
@@ -179,8 +182,8 @@ def _rarest(table: Any) -> tuple[float, Any]:
     shorter = int(np.argmin(rows))
     seen = hypergeom(rows.sum(), table.sum(axis=0), rows[shorter])
     counts = table[shorter]
-    p = 2.0 * np.minimum(seen.sf(counts - 1), seen.cdf(counts))
-    p = np.where(counts >= FEWEST, np.minimum(1.0, len(p) * p), 1.0)
+    p = 2.0 * len(counts) * np.minimum(seen.sf(counts - 1), seen.cdf(counts))
+    p = np.where(counts >= FEWEST, np.minimum(1.0, p), 1.0)
     cell = table[:, [np.argmin(p)]]
     return float(p.min()), np.hstack([cell, rows[:, np.newaxis] - cell])
 
@@ -257,8 +260,15 @@ def _testable(levels: Iterable[str], known: Counter[str], counts: Counter[str]) 
     return [level for level in levels if both[level] * min(rows) / sum(rows) >= FEWEST]
 
 
+def _cells(levels: Sequence[str], *lines: Counter[str]) -> Any:
+    """Return the counts of these levels in each line, and that of all others in a last cell."""
+    return np.array(
+        [[*(line[level] for level in levels), _left(line, levels).total()] for line in lines]
+    )
+
+
 def _left(counts: Counter[str], own: Iterable[str]) -> Counter[str]:
-    return Counter({level: count for level, count in counts.items() if level not in set(own)})
+    return Counter({level: counts[level] for level in counts.keys() - set(own)})
 
 
 def _parted(counts: Counter[str], levels: Container[str]) -> tuple[int, int]:
