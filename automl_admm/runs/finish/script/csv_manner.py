@@ -47,19 +47,19 @@ def training_file(config: RunConfig) -> TrainingFile:
     It still has the encoding that the user named, or that its reader found in all of it.
     """
     source, encoding = Path(config.source or ""), config.encoding or config.found_encoding
-    written = _encoding(encoding, is_given=config.encoding is not None)
-    unseen = TrainingFile(written)
+    is_given = config.encoding is not None
+    unseen = TrainingFile(_encoding(encoding, is_given=is_given))
     try:
         if config.source is None or not source.is_file():
             return unseen
         options = file_options(config.separator, config.decimal, encoding)
-        return _manner(source, options, None if encoding is None else written)
+        return _manner(source, options, is_given=is_given)
     except (AutomlAdmmError, OSError, UnicodeError):
         return unseen
 
 
-def _manner(source: Path, options: FileOptions, encoded: Mapping[str, Any] | None) -> TrainingFile:
-    """Return the manner of a file; `encoded` is its encoding if that is known."""
+def _manner(source: Path, options: FileOptions, *, is_given: bool) -> TrainingFile:
+    """Return the manner of a file; its encoding `is_given` if the user named it."""
     with tempfile.TemporaryDirectory(prefix="automl-admm-tmp-") as folder:
         part = Path(folder) / "part.csv"
         content = _beginning(source)
@@ -69,14 +69,13 @@ def _manner(source: Path, options: FileOptions, encoded: Mapping[str, Any] | Non
         if len(content) == LOOKED_AT:
             part.write_bytes(_whole_lines(content, _found_encoding(part, options, is_whole=False)))
         with plain_file(part, options) as plain:
-            if encoded is None:
-                found = _found_encoding(part, options, is_whole=True)
-                encoded = _encoding(found.name, is_given=False)
+            found = _found_encoding(part, options, is_whole=True)
+            encoded = _encoding(found.name, is_given=is_given)
             if (form := format_of(plain.path)) != CSV:
                 return TrainingFile(encoded, form)
             dialect = find_dialect(plain.path, options)
             _, dialect = read_csv_rows(plain.path, dialect)
-        written = {**encoded} | _signs(dialect) | _names_alike(dialect)
+        written = encoded | _signs(dialect) | _names_alike(dialect)
         return TrainingFile(written, is_tidied=plain.is_tidied)
 
 
@@ -103,6 +102,7 @@ def _encoding(name: str | None, *, is_given: bool) -> dict[str, Any]:
 
 
 def _found_encoding(part: Path, options: FileOptions, *, is_whole: bool) -> Encoding:
+    """Return the encoding that the options have, or that of the bytes."""
     if options.encoding is not None:
         return Encoding(options.encoding)
     return find_encoding(part, str(part), never_late, is_whole=is_whole)
