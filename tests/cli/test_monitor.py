@@ -300,6 +300,25 @@ def test_another_reference_begins_the_comparison_of_predictions_anew(
     assert compared(look(run, "3.csv")) == ["age", "town", "the prediction"]
 
 
+DAMAGED = ("", "[]", '{"schema_version": 1}', {"columns": {"age": {}}}, {"predictions": {}})
+
+
+@pytest.mark.parametrize("damage", DAMAGED, ids=str)
+def test_a_damaged_reference_is_an_error_until_it_is_given_again(
+    run: Run, folder: Path, damage: Any
+) -> None:
+    look(run, "1.csv", "--reference", "old.csv")
+    path = folder / "RUN" / "monitoring" / "reference.json"
+    kept = json.loads(path.read_text())
+    path.write_text(damage if isinstance(damage, str) else json.dumps(kept | damage))
+    done = run("monitor", "RUN", "2.csv")
+    assert (done.code, done.err.count("\n")) == (7, 1), done.err
+    assert "reference.json' cannot be read" in done.err
+    assert "Give the rows of the reference again." in done.err
+    assert compared(look(run, "2.csv", "--reference", "old.csv")) == ["age", "town"]
+    assert compared(look(run, "3.csv")) == ["age", "town", "the prediction"]
+
+
 def test_predictions_of_a_look_that_was_deleted_do_not_count(run: Run, folder: Path) -> None:
     look(run, "1.csv", "--reference", "old.csv")
     (folder / "RUN" / "monitoring" / "look-0001.json").unlink()

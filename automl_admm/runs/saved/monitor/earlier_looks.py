@@ -18,6 +18,8 @@ from automl_admm.runs.saved.monitor.look_evidence import draw_again
 from automl_admm.store.file_schemas import LARGEST_TOTAL
 from automl_admm.store.run_folder import RunFolder
 
+RESTORE = "Restore it: without it the count of looks, and so the risk, is not known."
+
 
 @dataclass(frozen=True)
 class EarlierLook:
@@ -67,7 +69,7 @@ def read_looks(folder: RunFolder) -> Iterator[EarlierLook]:
                 largest=None if largest is None else float(largest),
             )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
-            raise _unreadable(path, problem) from problem
+            raise unreadable(path, problem) from problem
 
 
 def _hashes(content: Mapping[str, Any]) -> RowHashes:
@@ -82,18 +84,16 @@ def _hashes(content: Mapping[str, Any]) -> RowHashes:
     return RowHashes(exact, *more)
 
 
-def read_kept(path: Path) -> dict[str, Any]:
-    """Read a file kept by a look; raise if it cannot be read."""
+def read_kept(path: Path, hint: str = RESTORE) -> dict[str, Any]:
+    """Read a file kept by a look; raise with a hint if it cannot be read."""
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         content["schema_version"]
     except (OSError, ValueError, KeyError, TypeError) as problem:
-        raise _unreadable(path, problem) from problem
+        raise unreadable(path, problem, hint) from problem
     return content
 
 
-def _unreadable(path: Path, problem: Exception) -> StoreError:
-    return StoreError(
-        f"'{path}' cannot be read: {problem}.",
-        hint="Restore it: without it the count of looks, and so the risk, is not known.",
-    )
+def unreadable(path: Path, problem: Exception, hint: str = RESTORE) -> StoreError:
+    """Return the error of a file kept by a look that cannot be read."""
+    return StoreError(f"'{path}' cannot be read: {problem}.", hint=hint)

@@ -6,14 +6,16 @@ learned from, as those mostly are, a model is surer than on any others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from automl_admm.core.errors import StoreError
 from automl_admm.data.drift import Summary, read_summary, summarize
 from automl_admm.runs.saved.certified_run import CertifiedRun
-from automl_admm.runs.saved.monitor.earlier_looks import read_kept
+from automl_admm.runs.saved.monitor.earlier_looks import read_kept, unreadable
 from automl_admm.runs.saved.monitor.watched_columns import (
     PREDICTION,
     dates_of_model,
@@ -23,6 +25,7 @@ from automl_admm.store.run_folder import write_json
 
 SCHEMA = 1
 FILE, PREDICTIONS = "reference.json", "predictions"
+GIVE_AGAIN = "Give the rows of the reference again."
 
 
 @dataclass(frozen=True)
@@ -44,24 +47,47 @@ def keep(run: CertifiedRun, rows: Any, model: str, look: int) -> Reference:
         made[name] = summarize(column)
     counts = {name: summary.as_json() for name, summary in made.items()}
     content = {"schema_version": SCHEMA, "model_sha256": model, "rows": len(rows)}
-    before = read_kept(path) if path.exists() else {}
-    is_same = before.get("model_sha256") == model and before.get("columns") == counts
-    of_model = before if is_same else {}
-    kept = {PREDICTIONS: of_model[PREDICTIONS]} if PREDICTIONS in of_model else {}
-    write_json(path, {**content, "columns": counts, **kept})
-    return Reference(made | _predictions(kept, look))
+    content["columns"] = counts
+    kept, predictions = _beside_the_same(path, content, look)
+    write_json(path, content if kept is None else {**content, PREDICTIONS: kept})
+    return Reference(made | predictions)
+
+
+def _beside_the_same(
+    path: Path, content: Mapping[str, Any], look: int
+) -> tuple[Any, dict[str, Summary]]:
+    """Return the predictions kept beside the same counts, as in the file and as read.
+
+    A file that cannot be read has none: the reference at hand takes its place.
+    """
+    try:
+        with _reading(path):
+            before = read_kept(path, GIVE_AGAIN) if path.exists() else {}
+            is_same = all(before.get(name) == value for name, value in content.items())
+            kept = before.get(PREDICTIONS) if is_same else None
+            return kept, _predictions(kept, look)
+    except StoreError:
+        return None, {}
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Turn the errors of a damaged file into one that names it."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise unreadable(path, problem, GIVE_AGAIN) from problem
 
 
 def keep_predictions(run: CertifiedRun, predictions: Any, look: int) -> None:
     """Keep the counts of the predictions of a look beside those of the reference."""
     path = run.folder.monitoring / FILE
     kept = {"look": look, "summary": summarize(predictions).as_json()}
-    write_json(path, {**read_kept(path), PREDICTIONS: kept})
+    write_json(path, {**read_kept(path, GIVE_AGAIN), PREDICTIONS: kept})
 
 
-def _predictions(content: Mapping[str, Any], look: int) -> dict[str, Summary]:
+def _predictions(kept: Mapping[str, Any] | None, look: int) -> dict[str, Summary]:
     """Return the summary of the predictions of an earlier look, if there is one."""
-    kept = content.get(PREDICTIONS)
     if kept is None or kept["look"] >= look:
         return {}
     found = read_summary(kept["summary"])
@@ -75,19 +101,20 @@ def read_reference(run: CertifiedRun, model: str, look: int, *, had_others: bool
     `had_others` is True if there were looks at another one.
     """
     path = run.folder.monitoring / FILE
-    content = read_kept(path) if path.exists() else {"columns": {}}
-    if _is_of_another(content, model, had_others=had_others):
-        return Reference({}, _say_others(run.folder.path))
-    dates = dates_of_model(run)
-    read = {
-        name: None if name in dates and _is_by_name(one) else read_summary(one)
-        for name, one in content["columns"].items()
-        if name != PREDICTION  # of an older version, of rows that the model may have learned from
-    }
+    with _reading(path):
+        content = read_kept(path, GIVE_AGAIN) if path.exists() else {"columns": {}}
+        if _is_of_another(content, model, had_others=had_others):
+            return Reference({}, _say_others(run.folder.path))
+        dates = dates_of_model(run)
+        read = {
+            name: None if name in dates and _is_by_name(one) else read_summary(one)
+            for name, one in content["columns"].items()
+            if name != PREDICTION  # of an older version, of rows that the model may have had
+        }
+        predictions = _predictions(content.get(PREDICTIONS), look)
     usable = {name: summary for name, summary in read.items() if summary is not None}
     left = [name for name in read if name not in usable]
-    usable |= _predictions(content, look)
-    return Reference(usable, _say_left(run.folder.path, left) if left else None)
+    return Reference(usable | predictions, _say_left(run.folder.path, left) if left else None)
 
 
 def _is_of_another(reference: Mapping[str, Any], model: str, *, had_others: bool) -> bool:
