@@ -21,6 +21,7 @@ from automl_admm import (
 )
 from automl_admm.certify.watching import State
 from automl_admm.core.errors import DataError
+from automl_admm.runs.saved.monitor.kept_reference import FEWEST_ROWS
 from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import write_json
 
@@ -287,6 +288,17 @@ def test_predictions_are_compared_with_those_on_the_first_look(run: Run, folder:
     kept["columns"]["the prediction"] = kept.pop("predictions")["summary"]
     path.write_text(json.dumps(kept))  # as an older version kept those of the reference
     assert compared(look(run, "3.csv")) == ["age", "town"]
+
+
+def test_predictions_on_a_few_rows_are_no_base_of_later_looks(run: Run, folder: Path) -> None:
+    people(FEWEST_ROWS - 1, 4).to_csv(folder / "few.csv", index=False)
+    assert compared(look(run, "few.csv", "--reference", "old.csv")) == ["age", "town"]
+    assert compared(look(run, "1.csv")) == ["age", "town"]
+    assert compared(look(run, "2.csv")) == ["age", "town", "the prediction"]
+    people(FEWEST_ROWS, 5).to_csv(folder / "enough.csv", index=False)
+    people(500, 0).to_csv(folder / "other.csv", index=False)
+    assert compared(look(run, "enough.csv", "--reference", "other.csv")) == ["age", "town"]
+    assert compared(look(run, "3.csv")) == ["age", "town", "the prediction"]
 
 
 def test_another_reference_begins_the_comparison_of_predictions_anew(

@@ -1,7 +1,7 @@
 """The counts of a reference, kept in the folder of a run for later looks.
 
-Those of the model's predictions are of the first look, not of the reference: on rows that it
-learned from, as those mostly are, a model is surer than on any others.
+Those of the model's predictions are of the first look with rows enough, not of the reference: on
+rows that it learned from, as those mostly are, a model is surer than on any others.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from automl_admm.store.run_folder import write_json
 
 SCHEMA = 1
 FILE, PREDICTIONS = "reference.json", "predictions"
+# With fewer rows a look is no base for those to come: hardly any shift from it could be told.
+FEWEST_ROWS = 100
 GIVE_AGAIN = "Give the rows of the reference again."
 
 
@@ -80,7 +82,12 @@ def _reading(path: Path) -> Iterator[None]:
 
 
 def keep_predictions(run: CertifiedRun, predictions: Any, look: int) -> None:
-    """Keep the counts of the predictions of a look beside those of the reference."""
+    """Keep the counts of the predictions of a look beside those of the reference, if they suffice.
+
+    A look of a few rows leaves it to a later one.
+    """
+    if len(predictions) < FEWEST_ROWS:
+        return
     path = run.folder.monitoring / FILE
     kept = {"look": look, "summary": summarize(predictions).as_json()}
     write_json(path, {**read_kept(path, GIVE_AGAIN), PREDICTIONS: kept})
@@ -100,12 +107,11 @@ def read_reference(run: CertifiedRun, model: str, look: int, *, had_others: bool
     Counts of another model's predictions are not those of this one. Older versions noted no model:
     `had_others` is True if there were looks at another one.
     """
-    path = run.folder.monitoring / FILE
+    path, dates = run.folder.monitoring / FILE, dates_of_model(run)
     with _reading(path):
         content = read_kept(path, GIVE_AGAIN) if path.exists() else {"columns": {}}
         if _is_of_another(content, model, had_others=had_others):
             return Reference({}, _say_others(run.folder.path))
-        dates = dates_of_model(run)
         read = {
             name: None if name in dates and _is_by_name(one) else read_summary(one)
             for name, one in content["columns"].items()
