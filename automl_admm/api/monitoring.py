@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from automl_admm.api.given_tables import GivenTable
+from automl_admm.api.given_tables import read_given
 from automl_admm.core.errors import LimitWarning
 from automl_admm.runs.saved.monitor.monitored import Monitored
 from automl_admm.runs.saved.monitor.monitoring import monitor as look_at
@@ -54,18 +54,10 @@ def monitor(
     folder = RunFolder(Path(run))
     manifest = folder.read(folder.model_manifest)
     earlier = tell_earlier(folder, manifest)
-    given, known = GivenTable.read(folder, data, "data", manifest), None
+    given, known = read_given(data, "data", manifest), None
     if reference is not None:
-        known = GivenTable.read(folder, reference, "reference", manifest).frame
-    found = look_at(
-        folder,
-        given.frame,
-        given.title,
-        given.place,
-        manifest=manifest,
-        reference=known,
-        confidence=confidence,
-    )
+        known = read_given(reference, "reference", manifest).frame
+    found = look_at(folder, given, reference=known, confidence=confidence)
     for told in (earlier, *_doubts(found)):
         if told is not None:
             warnings.warn(told, LimitWarning, stacklevel=2)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def rows_asked(run: Path, data: Any, groups: Sequence[str]) -> RowsAsked | None:
     """Return the rows, read as the run read its own; None without any."""
-    from automl_admm.api.given_tables import GivenTable
+    from automl_admm.api.given_tables import read_given
     from automl_admm.report.rows.given import RowsAsked
     from automl_admm.store.run_folder import RunFolder
 
@@ -25,5 +25,6 @@ def rows_asked(run: Path, data: Any, groups: Sequence[str]) -> RowsAsked | None:
                 "groups compares rows of a table, and there is none.", hint="Give data, too."
             )
         return None
-    given = GivenTable.read(RunFolder(run), data, "data")
+    folder = RunFolder(run)
+    given = read_given(data, "data", folder.read(folder.model_manifest))
     return RowsAsked(given.frame, given.title, given.source, groups, given.place)

@@ -17,6 +17,7 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.runs.saved.certified_run import read_certified
+from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.store.run_folder import RunFolder
 
 ROLES = {"weight": "w", "group": "site"}
@@ -72,7 +73,7 @@ def test_only_independent_rows_count_and_no_group_is_on_both_sides(certified: Pa
 def test_the_largest_weight_of_a_group_is_known_to_later_rows(certified: Path) -> None:
     frame = table(3)
     largest = frame.groupby("site")["w"].sum().max()
-    noted = read_certified(RunFolder(certified / "out"), "rows.csv")
+    noted = read_certified(RunFolder(certified / "out"), GivenTable(table(3), "rows.csv"))
     assert noted.content["data"]["largest_total"] == pytest.approx(largest)
     data = {key: value for key, value in noted.content["data"].items() if key != "largest_total"}
     older = replace(noted, content={**noted.content, "data": data})

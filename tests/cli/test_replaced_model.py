@@ -15,9 +15,9 @@ from certified_rows import ROWS, fit, told, written
 
 from automl_admm import load
 from automl_admm.api import monitoring as monitoring_in_python
-from automl_admm.cli.commands import evaluate, monitor, predict
+from automl_admm.cli.commands import predict
 from automl_admm.core.errors import StoreError
-from automl_admm.runs.saved import labelled_rows, loaded_model, verification
+from automl_admm.runs.saved import given_table, labelled_rows, loaded_model, verification
 from automl_admm.runs.saved.monitor import monitoring
 from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder, write_json
@@ -71,10 +71,10 @@ def replace_before(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, run:
     ("words", "module", "name"),
     [
         ("predict RUN later.csv", predict, "load_model"),
-        ("predict RUN later.csv --intervals 90% --calibrate later.csv", predict, "read_rows"),
-        ("evaluate RUN later.csv", evaluate, "read_rows"),
+        ("predict RUN later.csv --intervals 90% --calibrate later.csv", given_table, "read_rows"),
+        ("evaluate RUN later.csv", given_table, "read_rows"),
         ("evaluate RUN later.csv", labelled_rows, "read_with_model"),
-        ("monitor RUN later.csv", monitor, "read_rows"),
+        ("monitor RUN later.csv", given_table, "read_rows"),
         ("monitor RUN later.csv", monitoring, "read_looks"),
         ("verify RUN rows.csv", verification, "read_certificate"),
     ],

@@ -27,6 +27,7 @@ from automl_admm.report.content import describe
 from automl_admm.report.rows.given import RowsAsked
 from automl_admm.report.writing import Report, make_report
 from automl_admm.runs.provenance import sum_of_rows
+from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.runs.saved.labelled_rows import open_run
 from automl_admm.runs.saved.row_origin import find_origin
 from automl_admm.store.run_folder import RunFolder
@@ -287,7 +288,7 @@ def test_a_quantity_has_errors_of_the_sign_of_limits(tmp_path: Path) -> None:
 def held_out_of(run: Path, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that a run held out of its table."""
     data = json.loads((run / "run.json").read_text())["data"]
-    opened = open_run(RunFolder(run), frame, "rows.csv")
+    opened = open_run(RunFolder(run), GivenTable(frame, "rows.csv"))
     _, places = find_origin(opened, opened.table(frame), len(frame), None)
     assert data["held_out_rows_sum"] == sum_of_rows(opened.table(frame.iloc[places]))
     return frame.iloc[places]

@@ -20,6 +20,7 @@ from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import Preparation, prepare
 from automl_admm.runs.reuse import reuse_runs
+from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.runs.saved.verification import verify_run
 from automl_admm.runs.session.session import open_session
 from automl_admm.store.run_folder import RunFolder
@@ -116,7 +117,7 @@ def test_a_certified_model_stays_if_a_later_walk_certifies_nothing(
     assert len(kept) == 2
     assert all(path.read_bytes() == before[path] for path in kept)
     frame, target = table()
-    found = verify_run(RunFolder(run), frame.assign(y=target), "table.csv")
+    found = verify_run(RunFolder(run), GivenTable(frame.assign(y=target), "table.csv"))
     assert not found.differences
     assert not any("order" in one for one in found.unvouched)
 

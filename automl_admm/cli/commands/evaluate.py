@@ -19,10 +19,8 @@ from automl_admm.cli.shared.run_options import (
 )
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.messages import say_count
-from automl_admm.data.reading.streams import title_of
-from automl_admm.data.reading.tables import place_in
 from automl_admm.pipelines.fit_results import as_interval, say_interval
-from automl_admm.runs.finish.model_file import read_rows
+from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.runs.saved.labelled_rows import MeasuredLimit, OnLabelledRows, evaluate_on
 from automl_admm.store.run_folder import RunFolder
 
@@ -41,10 +39,8 @@ def command(run: Path, data: Path, *, as_json: bool, **options: Any) -> None:
     folder = RunFolder(run)
     with unprinted():
         manifest = folder.read(folder.model_manifest)
-        given = file_options_given(options)
-        rows = read_rows(manifest, data, None, given)
-        told = title_of(data), place_in(data, given)
-        found = evaluate_on(folder, rows, *told, manifest=manifest)
+        rows = GivenTable.of_file(data, manifest, file_options_given(options))
+        found = evaluate_on(folder, rows)
     if as_json:
         hand_on(json.dumps(_as_json(found), indent=2) + "\n")
         return

@@ -23,9 +23,8 @@ from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import NotCertifiedError
 from automl_admm.core.messages import say_count
 from automl_admm.data.drift import Shift
-from automl_admm.data.reading.streams import title_of
-from automl_admm.data.reading.tables import place_in
 from automl_admm.runs.finish.model_file import read_rows
+from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.runs.saved.monitor.monitored import Monitored
 from automl_admm.runs.saved.monitor.monitoring import monitor
 from automl_admm.store.run_folder import RunFolder
@@ -64,17 +63,9 @@ def command(
         manifest = folder.read(folder.model_manifest)
         warn_of_model(folder, manifest)
         given = replace(file_options_given(options), must_be_sure=True)
-        rows = read_rows(manifest, data, None, given)
+        rows = GivenTable.of_file(data, manifest, given)
         known = None if reference is None else read_rows(manifest, reference, None, given)
-        found = monitor(
-            folder,
-            rows,
-            title_of(data),
-            place_in(data, given),
-            manifest=manifest,
-            reference=known,
-            confidence=confidence,
-        )
+        found = monitor(folder, rows, reference=known, confidence=confidence)
     if as_text:
         hand_on(json.dumps(found.as_json(), indent=2) + "\n")
     else:

@@ -34,13 +34,11 @@ from automl_admm.data.reading.formats import (
     PARQUET,
     PARQUET_SUFFIXES,
 )
-from automl_admm.data.reading.streams import title_of
-from automl_admm.data.reading.tables import place_in
 from automl_admm.data.reading.unpacking import PACKED_SUFFIXES
 from automl_admm.data.writing import WRITERS, open_writer
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.labels import leaves_undecided
-from automl_admm.runs.finish.model_file import load_model, read_rows, rows_for_the_model
+from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.finish.model_mark import tell_mark
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.store.output_files import is_stream, open_output
@@ -171,11 +169,11 @@ def _calibrated(
 ) -> float:
     """Return the half width of the intervals by labelled rows, and say what it comes from."""
     from automl_admm.runs.saved.calibration import calibrate
+    from automl_admm.runs.saved.given_table import GivenTable
 
-    frame = read_rows(manifest, source, None, options)
-    told = title_of(source), place_in(source, options)
+    rows = GivenTable.of_file(source, manifest, options)
     with unprinted():
-        found = calibrate(folder, frame, coverage, *told, manifest=manifest)
+        found = calibrate(folder, rows, coverage)
     for doubt in filter(None, (found.doubt, found.given_twice)):
         say(f"warning: {doubt}", err=True)
     of_groups = "" if found.groups is None else " in new groups"

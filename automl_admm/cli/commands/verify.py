@@ -26,13 +26,13 @@ from automl_admm.core.errors import DataError, NotCertifiedError
 from automl_admm.data.reading.named_encoding import NamedEncoding
 from automl_admm.data.reading.shares import share_of
 from automl_admm.data.reading.streams import is_stream, title_of
-from automl_admm.data.reading.tables import place_in
 from automl_admm.data.row_hashes import OR_ALIKE
 from automl_admm.data.row_portions import read_portion, take_rows
 from automl_admm.report.audit.statement import check_statement
 from automl_admm.runs.finish.encoding_of_training import encoding_before
 from automl_admm.runs.finish.model_file import read_rows
 from automl_admm.runs.saved.fresh_rows import OnFreshRows, test_on_fresh_rows
+from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.runs.saved.verification import Verified, verify_run
 from automl_admm.runs.saved_request import checked_request
 from automl_admm.runs.session.model_run import read_run_of_model
@@ -78,8 +78,7 @@ def _verify(run: Path, data: Path, options: Mapping[str, Any], *, fresh: bool) -
     if fresh:
         with unprinted():
             given = replace(file_options_given(options), must_be_sure=True)
-            rows = read_rows(manifest, data, None, given)
-            tested = test_on_fresh_rows(folder, rows, title_of(data), place_in(data, given))
+            tested = test_on_fresh_rows(folder, GivenTable.of_file(data, manifest, given))
         _tell_tested(run, tested)
     else:
         with unprinted():
@@ -97,11 +96,11 @@ def _verified(folder: RunFolder, data: Path, options: Mapping[str, Any]) -> Veri
             lines = list[str]()
             anew = {**options, ENCODING: named.name}
             rows = _rows_of_run(folder, data, anew, lines.append)
-            found = verify_run(folder, rows, title_of(data))
+            found = verify_run(folder, GivenTable(rows, title_of(data)))
             if not found.differences:
                 say("\n".join(lines), err=True)
                 return found
-    return verify_run(folder, _rows_of_run(folder, data, options), title_of(data))
+    return verify_run(folder, GivenTable(_rows_of_run(folder, data, options), title_of(data)))
 
 
 def _encoding_of_run(folder: RunFolder) -> NamedEncoding | None:

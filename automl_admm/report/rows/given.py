@@ -27,6 +27,7 @@ from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.model_file import rows_for_the_model
 from automl_admm.runs.saved.certified_run import CertifiedRun
+from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.runs.saved.groups_of_rows import limits_on_rows
 from automl_admm.runs.saved.labelled_rows import (
     MeasuredLimit,
@@ -146,7 +147,7 @@ def read_given(
     folder: RunFolder, asked: RowsAsked, manifest: Mapping[str, Any] | None = None
 ) -> GivenRows:
     """Put the model of a run to labelled rows; raise in one line if they do not suit it."""
-    run = open_run(folder, asked.frame, asked.title, asked.place, manifest=manifest)
+    run = open_run(folder, GivenTable(asked.frame, asked.title, asked.place, manifest))
     frame = run.counted(asked.frame.reset_index(drop=True))
     whole = run.table(frame)
     if not len(whole.y):

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.messages import say_count
-from automl_admm.data.conforming import Place, row_of
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.intervals import half_width, least_count
 from automl_admm.runs.finish.model_file import rows_for_the_model
+from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.runs.saved.labelled_rows import open_run
 from automl_admm.runs.saved.natural_twins import tell_copies
 from automl_admm.runs.saved.row_origin import count_learned, find_origin
@@ -40,23 +38,15 @@ class Calibration:
     given_twice: str | None = None
 
 
-def calibrate(
-    folder: RunFolder,
-    frame: Any,
-    coverage: float,
-    data: str,
-    place: Place = row_of,
-    *,
-    manifest: Mapping[str, Any] | None = None,
-) -> Calibration:
+def calibrate(folder: RunFolder, given: GivenTable, coverage: float) -> Calibration:
     """Return the width of intervals around the predictions of a run's model.
 
     Rows that the model learned from are refused: its errors on them are too small. Where rows
-    belong together, the intervals are for rows of new groups. `manifest` is that of the model that
-    predicts, so that no other one tells the width.
+    belong together, the intervals are for rows of new groups. The rows are read by the manifest of
+    the model that predicts, so that no other one tells the width.
     """
-    run = open_run(folder, frame, data, place, manifest=manifest)
-    table = run.table(run.counted(frame.reset_index(drop=True)))
+    run = open_run(folder, given)
+    table = run.table(run.counted(given.frame.reset_index(drop=True)))
     if table.classes is not None:
         raise ConfigurationError(
             "intervals are for a quantity, and this model predicts classes.",
@@ -71,7 +61,7 @@ def calibrate(
         if origin.are_alike:
             told += f" (they equal rows of its table{origin.or_alike})"
         raise DataError(
-            f"{data}: {told}, and intervals by them would be too narrow.",
+            f"{given.title}: {told}, and intervals by them would be too narrow.",
             hint="Give labelled rows that were not in the table of the run.",
         )
     with unheard_warnings(), rows_for_the_model(run.pipeline, table.X):
@@ -82,7 +72,7 @@ def calibrate(
     if math.isinf(found):
         counted = say_count(len(table.y), "row") if groups is None else say_count(groups, "group")
         raise DataError(
-            f"{data}: {counted} {'is' if counted.startswith('1 ') else 'are'} too few for "
+            f"{given.title}: {counted} {'is' if counted.startswith('1 ') else 'are'} too few for "
             f"intervals that hold {100 * coverage:g} % of new ones; it takes "
             f"{least_count(coverage)}."
         )

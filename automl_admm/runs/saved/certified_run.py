@@ -18,7 +18,6 @@ from automl_admm.core.errors import Remedy, StoreError
 from automl_admm.core.evidence import Evidence, Timing
 from automl_admm.core.read_only import own_frame
 from automl_admm.core.returned_evidence import as_evidence
-from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.filled_cells import as_frame, made_of
 from automl_admm.data.fingerprints import Hashes, fingerprint_rows
 from automl_admm.data.ingest.applying import blanks_of
@@ -34,6 +33,7 @@ from automl_admm.plugins.foreign_calls import measured_by
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.model_file import read_model, rows_for_the_model, unpack_model
 from automl_admm.runs.prepare.set_aside import CALLS, trial_rows
+from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.runs.saved.rows_of_run import RunRows
 from automl_admm.runs.session.model_run import read_run_of_model
 from automl_admm.store.file_schemas import LARGEST_TOTAL
@@ -185,31 +185,29 @@ class CertifiedRun(RunRows):
         return as_evidence(found) if isinstance(found, float) else None
 
 
-def read_certified(folder: RunFolder, data: str, place: Place = row_of) -> CertifiedRun:
+def read_certified(folder: RunFolder, given: GivenTable) -> CertifiedRun:
     """Read a certifying run; the model last, because it tells of plugins."""
-    manifest = folder.read(folder.model_manifest)
+    manifest = given.manifest_in(folder)
     content = read_run_of_model(folder, manifest)
     if content.get("settings", {}).get("certify") is None:
         raise StoreError(
             f"'{folder.path}' holds no certificate.",
             hint=Remedy("Fit with {certify=0.95} to get one."),
         )
-    aside = read_rows_aside(folder)
-    return read_with_model(folder, content, manifest, data, place, aside)
+    return read_with_model(folder, content, manifest, given, read_rows_aside(folder))
 
 
 def read_with_model(
     folder: RunFolder,
     content: Mapping[str, Any],
     manifest: Mapping[str, Any],
-    data: str,
-    place: Place,
+    given: GivenTable,
     aside: RowsAside,
 ) -> CertifiedRun:
     """Return a run with its model; the file of that is read once, for its size too."""
     file = read_model(folder, manifest)
-    pipeline = unpack_model(folder, file, manifest)
-    return CertifiedRun(folder, content, manifest, pipeline, data, place, aside, len(file))
+    pipeline, named = unpack_model(folder, file, manifest), (given.title, given.place)
+    return CertifiedRun(folder, content, manifest, pipeline, *named, aside, len(file))
 
 
 def read_rows_aside(folder: RunFolder) -> RowsAside:

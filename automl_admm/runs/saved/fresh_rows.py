@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from threadpoolctl import threadpool_limits
 
@@ -11,13 +11,13 @@ from automl_admm.certify.walk.looks import Look
 from automl_admm.certify.walk.verdicts import Finding, all_certified, judge_in
 from automl_admm.core.errors import DataError
 from automl_admm.core.evidence import Timing
-from automl_admm.data.conforming import Place
 from automl_admm.data.independent_rows import independent_rows, largest_total
 from automl_admm.data.row_hashes import OR_ALIKE, RowHashes
 from automl_admm.execution.threads import threads_each
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.provenance import tell_other_machine
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
+from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.runs.saved.learned_rows import LearnedRows
 from automl_admm.runs.saved.natural_twins import tell_copies
 from automl_admm.runs.saved.verification import judge_calls
@@ -52,15 +52,12 @@ class OnFreshRows:
         return all_certified(self.findings)
 
 
-def test_on_fresh_rows(folder: RunFolder, frame: Any, data: str, place: Place) -> OnFreshRows:
-    """Test the model of a run on rows new to it; raise if these are rows of the run.
-
-    In messages `data` names the table, and `place` a row of it.
-    """
-    run = read_certified(folder, data, place)
-    table = run.table(run.counted(frame.reset_index(drop=True)))
+def test_on_fresh_rows(folder: RunFolder, given: GivenTable) -> OnFreshRows:
+    """Test the model of a run on rows new to it; raise if these are rows of the run."""
+    run = read_certified(folder, given)
+    table = run.table(run.counted(given.frame.reset_index(drop=True)))
     if not len(table.y):
-        raise DataError(f"{data} has no rows.")
+        raise DataError(f"{given.title} has no rows.")
     hashes = run.hashes()
     known = None if hashes is None else _count_known(run, hashes, table)
     largest = max(run.largest_total(), largest_total(table.roles))

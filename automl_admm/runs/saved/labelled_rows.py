@@ -10,7 +10,6 @@ from typing import Any
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.evaluations import ONE_CLASS
 from automl_admm.core.limits import Limit
-from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.later_rows import LaterRows
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.metrics import Metric, resolve_metric
@@ -24,6 +23,7 @@ from automl_admm.runs.finish.model_file import rows_for_the_model
 from automl_admm.runs.finish.model_mark import tell_mark
 from automl_admm.runs.finish.model_versions import tell_versions
 from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside, read_with_model
+from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.runs.saved.groups_of_rows import limits_on_rows
 from automl_admm.runs.saved.natural_twins import tell_copies
 from automl_admm.runs.saved.row_origin import count_learned, find_origin
@@ -90,21 +90,10 @@ class OnLabelledRows:
     given_twice: str | None = None
 
 
-def evaluate_on(
-    folder: RunFolder,
-    frame: Any,
-    data: str,
-    place: Place = row_of,
-    *,
-    manifest: Mapping[str, Any] | None = None,
-) -> OnLabelledRows:
-    """Measure the model of a run on rows with their target.
-
-    In messages `data` names the table, and `place` a row of it. `manifest` is that of the model, if
-    the rows were read by it.
-    """
-    run = open_run(folder, frame, data, place, manifest=manifest)
-    table = run.table(run.counted(frame.reset_index(drop=True)))
+def evaluate_on(folder: RunFolder, given: GivenTable) -> OnLabelledRows:
+    """Measure the model of a run on rows with their target."""
+    run = open_run(folder, given)
+    table = run.table(run.counted(given.frame.reset_index(drop=True)))
     metric = metric_of(run, table)
     answers = Remembered(run.pipeline)
     with unheard_warnings(), rows_for_the_model(run.pipeline, table.X):
@@ -143,25 +132,14 @@ def _new_values(run: CertifiedRun, table: Table) -> tuple[str, ...]:
     return tuple(later.lines())
 
 
-def open_run(
-    folder: RunFolder,
-    frame: Any,
-    data: str,
-    place: Place = row_of,
-    *,
-    manifest: Mapping[str, Any] | None = None,
-    is_labelled: bool = True,
-) -> CertifiedRun:
-    """Read a run and its model; raise if labelled rows have no column of its target.
-
-    Rows that were read by a `manifest` are for the model of that one.
-    """
-    manifest = folder.read(folder.model_manifest) if manifest is None else manifest
+def open_run(folder: RunFolder, given: GivenTable, *, is_labelled: bool = True) -> CertifiedRun:
+    """Read a run and its model; raise if labelled rows have no column of its target."""
+    manifest = given.manifest_in(folder)
     content = read_run_of_model(folder, manifest)
     target = content["settings"]["target"]
-    if is_labelled and target is not None and target not in frame.columns:
-        raise DataError(f"{data} has no column '{target}', which the run predicts.")
-    return read_with_model(folder, content, manifest, data, place, NOTHING_ASIDE)
+    if is_labelled and target is not None and target not in given.frame.columns:
+        raise DataError(f"{given.title} has no column '{target}', which the run predicts.")
+    return read_with_model(folder, content, manifest, given, NOTHING_ASIDE)
 
 
 def metric_of(run: CertifiedRun, table: Table) -> Metric:

@@ -50,6 +50,7 @@ from automl_admm.runs.provenance import (
     tell_other_machine,
 )
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
+from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.runs.saved.stops_before import judge_again, not_passed, stops_before
 from automl_admm.runs.session.model_run import of_other_session
 from automl_admm.runs.session.run_log import read_evaluations
@@ -132,20 +133,19 @@ class _Again:
         return None if found is None else at_stop(found, self.constraints, self.place)
 
 
-def verify_run(folder: RunFolder, frame: Any, data: str) -> Verified:
+def verify_run(folder: RunFolder, given: GivenTable) -> Verified:
     """Compute again all claims of a run's certificate, and name those beyond computation.
 
-    `frame` has the rows set aside alone, or all rows of the data in their order; `data` names it in
-    messages.
+    The table has the rows set aside alone, or all rows of the data in their order.
     """
     if not folder.certificate.exists():
         raise StoreError(
             f"'{folder.path}' holds no certificate.",
             hint=Remedy("Fit with {certify=0.95} to get one."),
         )
-    run = read_certified(folder, data)
+    run = read_certified(folder, given)
     certificate = read_certificate(folder.certificate)
-    again = _read_again(run, certificate, frame)
+    again = _read_again(run, certificate, given.frame)
     constraints = again.constraints
     # Calls are timed with as many threads as they were in the run; that holds for what is loaded.
     with threadpool_limits(threads_each(int(run.settings["workers"]))):

@@ -31,6 +31,7 @@ from automl_admm.runs.finish.ensemble_fit import Pool, read_pool
 from automl_admm.runs.finish.walked_ensemble import WALKED, read_walked, walked_content
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
+from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.runs.saved.verification import verify_run
 from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder
@@ -147,11 +148,11 @@ def test_calibrated_probabilities_are_those_that_its_thresholds_are_of(
     assert isinstance(plain, VotingClassifier)
     assert numbers == tuple(manifest["calibration"].values())
     assert manifest["threshold"] in manifest[WALKED]["details"][PATH]["thresholds"]
-    assert verify_run(RunFolder(tmp_path / "out"), ROWS, "rows.csv").differences == ()
+    assert verify_run(RunFolder(tmp_path / "out"), GivenTable(ROWS, "rows.csv")).differences == ()
 
 
 def test_its_certificate_is_computed_again_from_its_files(certified: Any) -> None:
-    found = verify_run(RunFolder(folder_of(certified)), ROWS, "rows.csv")
+    found = verify_run(RunFolder(folder_of(certified)), GivenTable(ROWS, "rows.csv"))
     assert found.differences == ()
     assert not any("order" in said for said in found.unvouched)
     assert all(one.is_certified for one in found.findings)
@@ -163,19 +164,21 @@ def test_a_path_that_was_changed_after_the_run_is_found(certified: Any, tmp_path
     # With other utilities the tests would have gone another way.
     path = {**walked["details"][PATH], "utilities": walked["details"][PATH]["utilities"][::-1]}
     forged = copy_of(certified, tmp_path / "a", **{WALKED: {**walked, "details": {PATH: path}}})
-    assert verify_run(forged, ROWS, "rows.csv").differences
+    assert verify_run(forged, GivenTable(ROWS, "rows.csv")).differences
     members = [{**one, "pipeline": "another()"} for one in manifest["ensemble"]["members"]]
     strange = copy_of(
         certified, tmp_path / "b", ensemble={**manifest["ensemble"], "members": members}
     )
-    assert any("order" in said for said in verify_run(strange, ROWS, "rows.csv").differences)
+    assert any(
+        "order" in said for said in verify_run(strange, GivenTable(ROWS, "rows.csv")).differences
+    )
 
 
 @pytest.mark.parametrize("told", [3, {}, {"loss": 0.1, "constraints": [0.1], "details": {}}])
 def test_a_path_that_is_none_is_told_in_a_line(told: Any, certified: Any, tmp_path: Path) -> None:
     damaged = copy_of(certified, tmp_path / "a", **{WALKED: told})
     with pytest.raises(StoreError, match="'walked' is no path of an ensemble"):
-        verify_run(damaged, ROWS, "rows.csv")
+        verify_run(damaged, GivenTable(ROWS, "rows.csv"))
 
 
 def test_it_decides_alike_in_another_process(certified: Any, tmp_path: Path) -> None:
@@ -206,7 +209,7 @@ def test_a_later_session_without_a_proof_keeps_it(
     assert again.is_certified
     assert again.refit.ensemble == certified.refit.ensemble
     assert (folder / "model.skops").read_bytes() == before
-    assert verify_run(RunFolder(folder), ROWS, "rows.csv").differences == ()
+    assert verify_run(RunFolder(folder), GivenTable(ROWS, "rows.csv")).differences == ()
     assert RunFolder(folder).read(RunFolder(folder).settings)["state"] == RunState.DONE
 
 

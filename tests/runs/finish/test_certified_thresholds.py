@@ -17,6 +17,7 @@ from automl_admm.runs.finish.model_file import load_model
 from automl_admm.runs.finish.run_files import read_thresholds
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
+from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.runs.saved.verification import verify_run
 from automl_admm.store.run_folder import RunFolder
 
@@ -83,7 +84,7 @@ def test_the_evaluation_that_ships_is_that_at_its_threshold(certified: Any) -> N
 
 def test_it_is_verified_from_its_files(certified: Any) -> None:
     folder = RunFolder(certified.preparation.config.work_dir)
-    found = verify_run(folder, table(ROWS, 105), "credit.csv")
+    found = verify_run(folder, GivenTable(table(ROWS, 105), "credit.csv"))
     assert found.differences == ()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -20,13 +20,13 @@ import numpy as np
 from automl_admm.certify.bounds.anytime import risk_at
 from automl_admm.certify.watching import Watch
 from automl_admm.core.errors import ConfigurationError, DataError, StoreError
-from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.drift import alarms
 from automl_admm.data.row_hashes import NONE, RowHashes
 from automl_admm.execution.evidence_files import encode_evidence
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.finish.model_file import refuse_replaced
 from automl_admm.runs.saved.certified_run import CertifiedRun
+from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.runs.saved.labelled_rows import open_run
 from automl_admm.runs.saved.monitor.earlier_looks import EarlierLook, read_looks
 from automl_admm.runs.saved.monitor.kept_reference import (
@@ -61,32 +61,23 @@ NOTHING = LookEvidence({}, {})
 
 
 def monitor(
-    folder: RunFolder,
-    frame: Any,
-    data: str,
-    place: Place = row_of,
-    *,
-    manifest: Mapping[str, Any] | None = None,
-    reference: Any = None,
-    confidence: float = 0.95,
+    folder: RunFolder, given: GivenTable, *, reference: Any = None, confidence: float = 0.95
 ) -> Monitored:
     """Look at rows that arrived since the last look; write the look into the folder of the run.
 
-    With the target among the columns of `frame` the limits are tested on all labelled rows of all
+    With the target among the columns the limits are tested on all labelled rows of all
     looks; without it only shifts are looked for. `reference` has rows of the time of the fit; its
-    counts are kept for later looks. In messages `data` names the table, `place` a row of it.
-    `manifest` is that of the model, if the rows were read by it.
+    counts are kept for later looks.
     """
     if not 0.0 < confidence < 1.0:
         raise ConfigurationError(f"the confidence {confidence:g} is not between 0 and 1.")
-    if not len(frame):
-        raise DataError(f"{data} has no rows.")
-    frame = frame.reset_index(drop=True)
-    run = open_run(folder, frame, data, place, manifest=manifest, is_labelled=False)
+    if not len(given.frame):
+        raise DataError(f"{given.title} has no rows.")
+    run = open_run(folder, given, is_labelled=False)
     # That of the model in hand: another process may have put another one in the folder by now.
     model = str(run.manifest["sha256"])
     watched = _Watched(run, tuple(read_looks(folder)), model, 1.0 - confidence)
-    return watched.look_at(frame, reference)
+    return watched.look_at(given.frame.reset_index(drop=True), reference)
 
 
 @dataclass(frozen=True)
