@@ -15,7 +15,7 @@ from certified_rows import ROWS, fit, told, written
 
 from automl_admm import load
 from automl_admm.api import monitoring as monitoring_in_python
-from automl_admm.cli.commands import predict
+from automl_admm.cli.commands import predict, verify
 from automl_admm.core.errors import StoreError
 from automl_admm.runs.saved import given_table, labelled_rows, loaded_model, verification
 from automl_admm.runs.saved.monitor import monitoring
@@ -76,7 +76,9 @@ def replace_before(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, run:
         ("evaluate RUN later.csv", labelled_rows, "read_with_model"),
         ("monitor RUN later.csv", given_table, "read_rows"),
         ("monitor RUN later.csv", monitoring, "read_looks"),
+        ("verify RUN rows.csv", verify, "read_rows"),
         ("verify RUN rows.csv", verification, "read_certificate"),
+        ("verify RUN later.csv --fresh", given_table, "read_rows"),
     ],
     ids=lambda one: one if isinstance(one, str) else "",
 )

@@ -23,7 +23,6 @@ from automl_admm.cli.shared.run_options import (
 )
 from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import DataError, NotCertifiedError
-from automl_admm.data.reading.named_encoding import NamedEncoding
 from automl_admm.data.reading.shares import share_of
 from automl_admm.data.reading.streams import is_stream, title_of
 from automl_admm.data.row_hashes import OR_ALIKE
@@ -82,30 +81,28 @@ def _verify(run: Path, data: Path, options: Mapping[str, Any], *, fresh: bool) -
         _tell_tested(run, tested)
     else:
         with unprinted():
-            found = _verified(folder, data, options)
+            found = _verified(folder, manifest, data, options)
         _tell_verified(run, found)
 
 
-def _verified(folder: RunFolder, data: Path, options: Mapping[str, Any]) -> Verified:
+def _verified(
+    folder: RunFolder, manifest: Mapping[str, Any], data: Path, options: Mapping[str, Any]
+) -> Verified:
     """Verify a run on its own file, or on a copy of it in another encoding."""
-    named = _encoding_of_run(folder)
+    of_run = _run_of_model(folder, manifest)
+    named = encoding_before({**manifest, OF_RUN: of_run})
     is_known = named is None or named.told is not None or options[ENCODING] not in (None, AUTO)
     if named is not None and not is_known and not is_stream(data):
         # An earlier version did not note if the bytes of its file look like another encoding.
         with suppress(DataError):
             lines = list[str]()
             anew = {**options, ENCODING: named.name}
-            rows = _rows_of_run(folder, data, anew, lines.append)
-            found = verify_run(folder, GivenTable(rows, title_of(data)))
+            found = verify_run(folder, _rows_of_run(manifest, of_run, data, anew, lines.append))
             if not found.differences:
-                say("\n".join(lines), err=True)
+                for line in lines:
+                    say(line, err=True)
                 return found
-    return verify_run(folder, GivenTable(_rows_of_run(folder, data, options), title_of(data)))
-
-
-def _encoding_of_run(folder: RunFolder) -> NamedEncoding | None:
-    manifest = folder.read(folder.model_manifest)
-    return encoding_before({**manifest, OF_RUN: _run_of_model(folder, manifest)})
+    return verify_run(folder, _rows_of_run(manifest, of_run, data, options))
 
 
 def _run_of_model(folder: RunFolder, manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,28 +113,27 @@ def _run_of_model(folder: RunFolder, manifest: Mapping[str, Any]) -> dict[str, A
 
 
 def _rows_of_run(
-    folder: RunFolder,
+    manifest: Mapping[str, Any],
+    of_run: Mapping[str, Any],
     data: Path,
     options: Mapping[str, Any],
     tell: Callable[[str], None] | None = None,
-) -> Any:
+) -> GivenTable:
     """Return the rows of the file that the run read and took.
 
     What the user said of the run's own file holds here, too, unless it is said anew.
     """
-    manifest = folder.read(folder.model_manifest)
-    content = _run_of_model(folder, manifest)
-    request, target = content["request"], content["settings"]["target"]
+    request, target = of_run["request"], of_run["settings"]["target"]
     share, portion = share_of(request.get("share"), data), read_portion(request.get("portion"))
     before = {option.name: request.get(option.name) for option in FILE_OPTIONS}
     anew = {name: value for name, value in options.items() if value not in (None, AUTO)}
     # A copy of the run's file may be in UTF-8, so its encoding holds for other text alone.
     said = file_options_given(before | {ENCODING: None} | anew)
-    said = replace(said, encoding_before=_encoding_of_run(folder), tell=tell or said.tell)
-    frame = read_rows(manifest, data, share, said)
-    if portion is None or portion.rows != len(frame) or target not in frame.columns:
-        return frame
-    return take_rows(frame, portion.places(frame[target])).reset_index(drop=True)
+    said = replace(said, tell=tell or said.tell)
+    frame = read_rows({**manifest, OF_RUN: of_run}, data, share, said)
+    if portion is not None and portion.rows == len(frame) and target in frame.columns:
+        frame = take_rows(frame, portion.places(frame[target])).reset_index(drop=True)
+    return GivenTable(frame, title_of(data), manifest=manifest)
 
 
 def _tell_verified(run: Path, found: Verified) -> None:
