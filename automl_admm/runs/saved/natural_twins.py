@@ -64,11 +64,11 @@ class NaturalTwins:
         that come again there may be more by now.
         """
         half = max(self.rows, 1) / 2.0
-        few = min(len(rows), len(others)) / half
-        now = sorted([len(rows.counts()), len(others.counts())])
-        grown = now[0] / self.distinct if 2 * self.repeated >= self.distinct else 1.0
-        more = max(1.0, few) * max(1.0, now[1] / half)
-        expected = self._expected_of(min(1.0, few)) * max(more, grown)
+        share = min(len(rows), len(others)) / half
+        fewer, more = sorted(len(table.counts()) for table in (rows, others))
+        larger = max(1.0, share) * max(1.0, more / half)
+        grown = fewer / self.distinct if 2 * self.repeated >= self.distinct else 1.0
+        expected = self._expected_of(min(1.0, share)) * max(larger, grown)
         return is_likely(found, self.repeated, expected)
 
     def _expected_of(self, share: float) -> float:

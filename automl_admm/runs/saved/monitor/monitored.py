@@ -15,12 +15,12 @@ class Monitored:
     """Findings of a look: limits, shifted columns of all compared ones, and rows seen before.
 
     `doubt` is a sentence if the model learned, or may have learned, from some of the rows. `groups`
-    tells groups that are new, or not among the rows. `untested` says
-    why limits on decisions and the like were not tested; `anew` is a sentence if earlier looks or
-    their reference were at another model, and count no more. `not_counted` names limits without
-    these rows, or without those of an earlier look. `drawn` is the number of rows that were drawn
-    for the limits, by weights or groups; None if all count. `given_twice` is a sentence if more
-    labelled rows equal others among them than chance explains.
+    tells groups that are new, or not among the rows. `untested` says why limits on decisions and
+    the like were not tested; `anew` is a sentence if earlier looks or their reference were at
+    another model, and count no more. `not_counted` names limits without these rows, or without
+    those of an earlier look. `drawn` is the number of rows that were drawn for the limits, by
+    weights or groups; None if all count. `given_twice` is a sentence if more labelled rows equal
+    others among them than chance explains.
     """
 
     look: int

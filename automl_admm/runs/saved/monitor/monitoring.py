@@ -145,11 +145,10 @@ class _Watched:
         kept = self._reference(reference)
         columns = columns_of_model(self.run, frame) if kept.columns else {}
         shifts = shifts_from(columns, kept.columns)
-        before = self._before()
         found = Monitored(
             look=self.number,
             rows=len(frame),
-            pooled_rows=sum(map(len, before)) + len(hashes),
+            pooled_rows=sum(len(look.hashes) for look in self.same) + len(hashes),
             limits=judged,
             shifts=shifts,
             shifted=tuple(alarms(shifts, risk_at(self.number, self.risk))),
@@ -181,9 +180,6 @@ class _Watched:
             "target, as its y had no name. Fit again with a y that has one, such as "
             "pandas.Series(y, name='label')."
         )
-
-    def _before(self) -> list[RowHashes]:
-        return [look.hashes for look in self.same]
 
     def _not_counted(self, seen: LookEvidence, pooled: PooledEvidence) -> Iterator[str]:
         """Name limits without evidence in these rows or an earlier look, and rows not drawn."""
