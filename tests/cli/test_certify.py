@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-
-from automl_admm.cli.main import main
+from shared_runs import at, copied, ended
 
 ASKED = ("--target", "bad", "--constraint", "fpr <= 0.3", "--certify", "0.95")
 SEARCH = (
@@ -34,12 +33,8 @@ def credit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def fitted(credit: Path, place: Path, *more: str) -> Path:
     """Lay a certified run into a folder, with the ledger of its look."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(place)
-        patch.setenv("XDG_STATE_HOME", str(place / "state"))
-        with pytest.raises(SystemExit) as ended:
-            main(["fit", str(credit), *ASKED, *SEARCH, *more])
-    assert not ended.value.code
+    with at(place):
+        assert not ended("fit", credit, *ASKED, *SEARCH, *more).code
     return place
 
 
@@ -51,12 +46,6 @@ def first_look(credit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def last_look(credit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return fitted(credit, tmp_path_factory.mktemp("last"), "--last-look")
-
-
-def copied(look: Path, state_home: Path) -> Path:
-    """Copy a run to where the program runs, and its ledger to where it looks for it."""
-    shutil.copytree(look / "state", state_home)
-    return Path(shutil.copytree(look / "out", "out"))
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from shared_runs import at, copied, ended
 
-from automl_admm.cli.main import main
 from automl_admm.runs.finish import kept_certificate
 from automl_admm.store.run_folder import RunFolder
 
@@ -69,13 +69,6 @@ def killed(monkeypatch: pytest.MonkeyPatch, place: str, run: Any, *command: str)
     settings.write_text(json.dumps(json.loads(settings.read_text()) | {"state": "running"}))
 
 
-def ended(*command: str) -> SystemExit:
-    """Run the program for a folder that tests share."""
-    with pytest.raises(SystemExit) as raised:
-        main(list(command))
-    return raised.value
-
-
 def copies() -> list[str]:
     """The copies of certified models in the folder of the run, and what is left of them."""
     return sorted(path.name for path in Path("out").glob("*certified*") if path.is_dir())
@@ -91,10 +84,8 @@ def contents(folder: RunFolder) -> dict[str, bytes]:
 def certified(credit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a run that has certified its model, and the ledger of its look."""
     place = tmp_path_factory.mktemp("certified")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(place)
-        patch.setenv("XDG_STATE_HOME", str(place / "state"))
-        assert not ended("fit", str(credit), *CERTIFYING).code
+    with at(place):
+        assert not ended("fit", credit, *CERTIFYING).code
     return place
 
 
@@ -103,30 +94,21 @@ def torn_once(certified: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     """The same, as it is after a kill between another model and its certificate."""
     place = tmp_path_factory.mktemp("torn")
     shutil.copytree(certified, place, dirs_exist_ok=True)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(place)
-        patch.setenv("XDG_STATE_HOME", str(place / "state"))
+    with at(place) as patch:
         killed(patch, WRITTEN["certificate"], ended, *OTHER, "--max-evaluations", "4")
     return place
-
-
-def copied(place: Path, state_home: Path) -> RunFolder:
-    """Copy the folder of a run to where the program runs, and the ledger of its looks."""
-    shutil.copytree(place / "state", state_home)
-    shutil.copytree(place / "out", "out")
-    return RunFolder(Path("out"))
 
 
 @pytest.fixture
 def folder(run: Any, certified: Path, state_home: Path) -> RunFolder:
     """A copy of the folder of the certified run."""
-    return copied(certified, state_home)
+    return RunFolder(copied(certified, state_home))
 
 
 @pytest.fixture
 def torn(run: Any, torn_once: Path, state_home: Path) -> RunFolder:
     """A copy of the folder that a kill has left."""
-    return copied(torn_once, state_home)
+    return RunFolder(copied(torn_once, state_home))
 
 
 def test_a_kill_before_the_next_model_is_written_keeps_one_copy(

@@ -23,7 +23,7 @@ from automl_admm.store.sqlite.log import SqliteStore
 
 Make = Callable[..., Path]
 Tree = dict[str, bytes]
-ROWS = 5
+ROWS, REPAIRED = 5, "store.repaired.sqlite"
 RENAMING, SYNCING = ("rename", "replace"), ("fsync", "fdatasync")
 STEPS = (*RENAMING, *SYNCING, "unlink", "create_tables")
 NEEDING_ROOM = (*RENAMING, *SYNCING, "create_tables")
@@ -156,37 +156,34 @@ def test_a_kill_or_a_full_disk_at_any_step_loses_nothing(
         assert not StoreFiles(damaged).repaired.exists()
 
 
-def kill_after_building(path: Path) -> None:
-    """Repair, and leave what a kill does when the new store is built, and nothing else done."""
-    before = left_by_kills(path)
-    put_back(path.parent, next(tree for tree in before if "store.repaired.sqlite" in tree))
+@pytest.fixture
+def with_built(closed: Make) -> Path:
+    """A whole store without a backup, beside what a repair had built when it was killed."""
+    path = closed(ROWS)
+    path.with_suffix(".bak").write_bytes(b"no database")
+    put_back(path.parent, next(tree for tree in left_by_kills(path) if REPAIRED in tree))
+    return path
 
 
 @pytest.mark.faults
 def test_what_a_killed_repair_has_built_is_not_brought_back_into_a_changed_run(
-    closed: Make, evaluation: Callable[..., Evaluation]
+    with_built: Path, evaluation: Callable[..., Evaluation]
 ) -> None:
     """Only the backup was damaged, so a session goes on, with another table."""
-    path = closed(ROWS)
-    path.with_suffix(".bak").write_bytes(b"no database")
-    kill_after_building(path)
-    with closing(SqliteStore(path, write=True)) as store:
+    with closing(SqliteStore(with_built, write=True)) as store:
         store.begin_anew([evaluation(1, loss=0.75)])
-        assert not StoreFiles(path).repaired.exists()
+        assert not StoreFiles(with_built).repaired.exists()
 
 
 @pytest.mark.faults
 def test_a_whole_backup_takes_the_place_of_what_a_killed_repair_has_built(
-    closed: Make, evaluation: Callable[..., Evaluation]
+    with_built: Path, evaluation: Callable[..., Evaluation]
 ) -> None:
-    path = closed(ROWS)
-    path.with_suffix(".bak").write_bytes(b"no database")
-    kill_after_building(path)
-    with closing(SqliteStore(path, write=True)) as store:
+    with closing(SqliteStore(with_built, write=True)) as store:
         store.append(evaluation(ROWS + 1))
-    assert not StoreFiles(path).repaired.exists()
-    path.unlink()
-    assert repair(path) == Repaired(ROWS + 1, 0, ())
+    assert not StoreFiles(with_built).repaired.exists()
+    with_built.unlink()
+    assert repair(with_built) == Repaired(ROWS + 1, 0, ())
 
 
 @pytest.mark.faults
