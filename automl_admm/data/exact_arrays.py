@@ -31,7 +31,7 @@ def exact_array(given: Any) -> Any:
 
 
 def without_mask(given: Any) -> Any:
-    """Return a masked array as one with gaps, in which numpy's own ways show what is beneath.
+    """Return a masked array as one with gaps; numpy itself shows the values beneath the mask.
 
     >>> without_mask(np.ma.array([1, 7], mask=[False, True]))
     array([ 1., nan])

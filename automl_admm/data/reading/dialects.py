@@ -120,9 +120,9 @@ def likely_separator(path: Path) -> str:
 
 
 def _signs_in(text: str) -> list[str]:
-    """List the signs that may part columns of a text: each other one leaves its lines whole.
+    """List the separators that stand in a text, and the comma.
 
-    Every sign takes a pass over the sample. The comma stays, as that of a file that fits none.
+    Each takes a pass over the sample. The comma is that of a file that fits none.
     """
     return [sign for sign in SIGNS if sign == "," or sign in text]
 

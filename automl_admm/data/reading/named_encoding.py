@@ -59,7 +59,7 @@ class NamedEncoding:
 
     @property
     def has_more(self) -> bool:
-        """True if it has other bytes beside those of ASCII, as a text with a mistake may."""
+        """True if it has ASCII and other bytes: then a text with a mistake may be of it, too."""
         return self.has_ascii and bool(HIGH.decode(self.name, "ignore"))
 
     @property
@@ -78,7 +78,7 @@ class NamedEncoding:
     def explains_other_bytes(self, text: TextFile) -> bool:
         """Return True if a text without zeros, and no UTF-8, may be of this encoding.
 
-        Without the bytes of ASCII it must be so throughout; ends of lines are other signs there.
+        If the encoding has no bytes beside ASCII, or other ones in its place, all of it must fit.
         """
         if self.has_more:
             return True
@@ -114,7 +114,7 @@ class NamedEncoding:
     def tells_utf8(self, seen: Likenesses) -> bool:
         """Return True if likenesses of UTF-8 in a text said to be of this encoding prove it.
 
-        Text in this encoding has other likenesses of UTF-8 by chance, few of them or of letters.
+        By chance text in this encoding looks like UTF-8 in few places, or in letters alone.
         """
         has_several = sum(sign >= THREE_BYTES for sign in seen.signs) >= SEVERAL
         if self.is_eastern or all(map(self._is_of_letters, seen.signs)):

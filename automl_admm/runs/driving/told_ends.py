@@ -92,7 +92,7 @@ def _fault_of_result(told: Finished, task: Task | None) -> str | None:
     if task is None:
         return None
     if told.status is Status.SUCCESS and (wrong := _unread(told.result, task)):
-        return f"with a result that is none of the task '{task.method}': {wrong}"
+        return f"with a wrong result of the task '{task.method}': {wrong}"
     if ANSWERED not in told.result or CANDIDATE not in task.arguments:
         return None
     answered = told.result[ANSWERED]

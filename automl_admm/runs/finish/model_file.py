@@ -56,7 +56,7 @@ def load_model(folder: RunFolder, manifest: Mapping[str, Any] | None = None) -> 
 
     A file is refused before anything of it is loaded if its hash differs from the manifest's, or if
     it names a type trusted neither by skops, nor by us, nor by the record of an installed
-    component. Whoever has read the manifest before gives it, and gets the model of that one.
+    component. `manifest` is that of the wanted model, if it was read before.
     """
     manifest = folder.read(folder.model_manifest) if manifest is None else manifest
     return unpack_model(folder, read_model(folder, manifest), manifest)

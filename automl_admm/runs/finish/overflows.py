@@ -1,4 +1,4 @@
-"""Numbers in the rows for a fitted model on which a step of it overflows."""
+"""Large numbers in rows, on which a step of a fitted model overflows."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ def read_with_model(
     given: GivenTable,
     aside: RowsAside,
 ) -> CertifiedRun:
-    """Return a run with its model; the file of that is read once, for its size too."""
+    """Return a run with its model, whose file is read once and has its size."""
     file = read_model(folder, manifest)
     pipeline, named = unpack_model(folder, file, manifest), (given.title, given.place)
     return CertifiedRun(folder, content, manifest, pipeline, *named, aside, len(file))

@@ -23,9 +23,9 @@ from automl_admm.store.file_schemas import REPEATED, TWINS
 
 @dataclass(frozen=True, eq=False)
 class NaturalTwins:
-    """The values that stand several times among so many `rows`: `values` of them so many `times`.
+    """Counts of the values that stand several times in a table of so many `rows`.
 
-    A value counts once however frequent it is, as among what is found.
+    `values[i]` of them stand `times[i]` times. Each counts once, however frequent it is.
     """
 
     times: NDArray[np.intp]
@@ -59,9 +59,9 @@ class NaturalTwins:
     def explain(self, found: int, rows: RowHashes, others: RowHashes) -> bool:
         """Return True if chance explains that rows have so many values of the others.
 
-        The rows here were parted in halves to tell it. Larger tables have more in proportion, at
-        most; so do tables of more values, where most values stand several times here: of objects
-        that come again there may be more by now.
+        Halves of the rows here tell how many to expect, larger tables at most more in proportion.
+        So have tables of more values if most values stand several times here: there may be more
+        objects by now.
         """
         half = max(self.rows, 1) / 2.0
         share = min(len(rows), len(others)) / half
@@ -72,10 +72,10 @@ class NaturalTwins:
         return is_likely(found, self.repeated, expected)
 
     def _expected_of(self, share: float) -> float:
-        """Return how many values, for each of the repeated ones, such a share of a half has.
+        """Return the part of the repeated values to expect in such a share of a half.
 
-        A value that stands c times has c / 2 of its rows in a half. If there is none yet, the next
-        one would stand twice.
+        A value that stands c times has c / 2 of its rows in a half. Without repeated values take
+        c = 2.
         """
         if not self.repeated:
             return share
@@ -92,9 +92,9 @@ def count_unexplained(
 ) -> int:
     """Count rows equal to those of earlier tables; 0 if chance explains them.
 
-    Each table is asked, and all together: a file may have a few rows of each. How often rows repeat
-    by nature is told by the rows of the fit, or else by what is `noted` of them, and by each table,
-    never by the new ones: they may be given twice. With a time, where a run `is_timed`, rows meet
+    Each table is asked, and all together: a file may have a few rows of each. The rows of the fit
+    tell how often rows repeat by nature, or else what is `noted` of them, and each table does;
+    the new rows do not, as they may be given twice. With a time, where a run `is_timed`, rows meet
     within a moment alone, and only a table knows how many rows there are of it.
     """
     tables = [one for one in tables if len(one)]
@@ -125,8 +125,8 @@ def count_copies(
 ) -> int:
     """Count rows equal to one before them in their table; 0 if chance explains them.
 
-    The rows of the fit tell how many values repeat by nature, each counted once however frequent
-    it became, or else what is `noted` of them. Where neither is known, only a table with each row
+    The rows of the fit tell how many values repeat by nature, or else what is `noted` of them; each
+    value counts once. Where neither is known, only a table with each row
     equally often, as if it were given several times, is more than chance.
     """
     counts = rows.counts()
@@ -177,7 +177,7 @@ def _count_in_file(rows: RowHashes, run: CertifiedRun) -> int:
 def repeats_noted(run: CertifiedRun) -> NaturalTwins | None:
     """Return what the run noted of values that stand several times in its rows; None: nothing.
 
-    Earlier versions noted how many rows equal one before them: such values are no more.
+    Earlier versions noted how many rows equal one before them, at least as many.
     """
     data = run.content["data"]
     if REPEATED not in data and TWINS not in data:

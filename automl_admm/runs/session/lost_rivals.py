@@ -1,4 +1,4 @@
-"""Evaluations that a race stopped, and whose rival a change of the run has put out of it."""
+"""Evaluations that a race stopped beside a rival that a change of the run has shut out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from automl_admm.runs.session.changes import STARTS, Changes
 def without_rival(
     known: Sequence[Evaluation], prepared: Preparation, changes: Changes
 ) -> list[Evaluation]:
-    """Return the stopped evaluations that nothing within the limits of now would have stopped.
+    """Return the stopped evaluations that no rival within the present limits would have stopped.
 
     They cannot ship, and are no answer for their pipelines any more. Without a change the log has
     the rival of each; one that was changed by an earlier version, or repaired, may have none.

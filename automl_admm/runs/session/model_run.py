@@ -42,7 +42,7 @@ def read_run_of_model(
 
     The model itself tells, also where another session has begun since, or `run.json` is not there.
     Models of older versions do not tell: they are taken for models of the `run.json` beside them.
-    Whoever has read the manifest before gives it.
+    `manifest` is that of the model, if it was read before.
     """
     manifest = folder.read(folder.model_manifest) if manifest is None else manifest
     if OF_RUN not in manifest:

@@ -160,7 +160,7 @@ CHOSEN = {"counts": [1, 1], "gain": 0.1, "error": 0.1, "errors": 1.0, "evaluatio
 def test_a_result_that_is_no_fit_is_told(method: str, result: dict[str, Any], says: str) -> None:
     told, tasks = replace(DONE, result=result), {3: Task(3, method, {})}
     found = str(fault_of(told, tasks))
-    said = f"it says that task 3 ended with a result that is none of the task '{method}': {says}"
+    said = f"it says that task 3 ended with a wrong result of the task '{method}': {says}"
     assert found.startswith(said)
     assert fault_of(replace(told, status=Status.ERROR), tasks) is None
 
@@ -187,7 +187,7 @@ class Altering(InlineExecutor):
 def test_an_altered_final_fit_is_an_error_in_one_line(tmp_path: Path) -> None:
     X = np.random.default_rng(0).normal(size=(60, 3))
     search = AutoMLRegressor("tiny", max_evaluations=1, executor=Altering, work_dir=tmp_path / "r")
-    with pytest.raises(PluginError, match="with a result that is none of the task 'refit'"):
+    with pytest.raises(PluginError, match="with a wrong result of the task 'refit'"):
         search.fit(X[:, :2], X.sum(axis=1))
 
 

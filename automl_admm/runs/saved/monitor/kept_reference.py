@@ -41,8 +41,8 @@ class Reference:
 def keep(run: CertifiedRun, rows: Any, model: str, look: int) -> Reference:
     """Count a reference, and keep the counts with the hash of the model.
 
-    Predictions that are kept beside the same counts stay, but for those of a look that was deleted
-    and is to come. Those beside another reference are as old as that: this look's take their place.
+    Kept predictions stay if the counts are the same. Beside another reference, or if their look was
+    deleted, those of this look take their place.
     """
     path, made = run.folder.monitoring / FILE, dict[str, Summary]()
     for name, column in features_of_model(run, rows.reset_index(drop=True)):

@@ -265,7 +265,7 @@ def _say_looks(numbers: Sequence[int]) -> str:
 
 
 def _say_anew(watched: _Watched, kept: Reference) -> str | None:
-    """Tell at the first look at a new model, and at each look without a reference of use."""
+    """Tell at the first look at a new model, and at each look without a usable reference."""
     place, told = watched.run.folder.path, list[str]()
     if watched.looks and not watched.same:
         told.append(
