@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm.data.drift import Levels, alarms, compare, read_summary, summarize
+from automl_admm.data.drift import Levels, Shift, alarms, compare, read_summary, summarize
 
 RNG = np.random.default_rng(0)
 AGES = pd.Series(RNG.normal(40, 10, 3000))
@@ -148,6 +148,20 @@ def test_the_index_of_few_rows_is_compared_with_that_of_chance() -> None:
     assert np.mean([one.index for one in found]) == pytest.approx(found[0].by_chance, rel=0.3)
 
 
+def test_only_what_the_index_has_beyond_chance_counts() -> None:
+    assert not alarms([Shift("x", 0.0, 0.14, by_chance=0.05)], 0.05)
+    assert alarms([Shift("x", 0.0, 0.16, by_chance=0.05)], 0.05)
+
+
+def test_several_tests_of_a_column_find_no_more_by_chance_than_one() -> None:
+    found = []
+    for seed in range(20):
+        known = summarize(branches(800, seed, 60, power=1.0))
+        lots = (branches(200, 100 + 10 * seed + more, 60, power=1.0) for more in range(10))
+        found += [compare("branch", known, lot).p for lot in lots]
+    assert np.mean(np.array(found) <= 0.1) <= 0.1
+
+
 def test_levels_kept_by_an_older_version_are_read_only_if_all_were_kept() -> None:
     counts = {f"={name}": int(count) for name, count in TOWNS.value_counts().items()}
     known = read_summary({"counts": counts, "edges": None})
@@ -177,3 +191,8 @@ def test_a_look_of_few_rows_that_are_all_otherwise_gives_one(
 ) -> None:
     shift = compare("x", summarize(known), lot)
     assert alarms([shift], 0.001) == [shift]
+
+
+def test_one_new_row_of_few_beside_a_large_reference_is_no_shift() -> None:
+    lot = pd.Series(["yes"] * 29 + ["new"])
+    assert not alarms([compare("x", summarize(RARE), lot)], 0.05)
