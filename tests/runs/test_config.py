@@ -52,10 +52,9 @@ def test_n_jobs_means_what_it_means_in_scikit_learn() -> None:
 
 
 def test_constraints_are_texts_or_records() -> None:
-    plugins = PLUGINS
     own = Constraint(Limit("steps", 3.0), lambda evaluated: 2.0)
     config = RunConfig(constraints=("latency_us <= 1e2", own))
-    first, second = resolve_constraints(config, plugins)
+    first, second = resolve_constraints(config, PLUGINS)
     assert first.limit == Limit("latency_us", 100.0, extreme=0.0)
     assert second is own
 
