@@ -12,9 +12,9 @@ from itertools import count
 from pathlib import Path
 
 from automl_admm.core.errors import StoreError
-from automl_admm.store.file_schemas import STORE
 from automl_admm.store.json_content import read_content
 from automl_admm.store.run_folder import write_json
+from automl_admm.store.store_schemas import STORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,8 @@ class StoreFiles:
         """
         best = [path for path in (self.store, self.repaired) if path.is_file()]
         backup = [path for path in (self.backup,) if path.is_file()]
-        if not best:
-            # Earlier versions had another name for what they had built.
-            built = [path for path in (partial_name(self.store),) if path.is_file()]
-            best = [*self._last_aside, *built] if built or not backup else []
+        if not best and not backup:
+            best = self._last_aside
         return (*best, *backup)
 
     @property
@@ -75,11 +73,6 @@ class StoreFiles:
         """The files that repairs set aside, those of the last one last."""
         aside = self.store.parent.glob(f"{self.store.stem}.damaged-*")
         return sorted(aside, key=_number_of)
-
-    @property
-    def first_version(self) -> Path:
-        """The copy of a store of version 1, from before its migration."""
-        return self.store.with_suffix(".v1.sqlite")
 
 
 def _number_of(aside: Path) -> int:
@@ -110,7 +103,6 @@ class Manifest:
 
     `is_open` is True from the opening for writing until the end of the log beside the store. Every
     store that is begun anew has another `generation`; while it is changed the manifest names none.
-    Manifests of older versions say neither.
     """
 
     run: str
@@ -128,8 +120,8 @@ def read_manifest(path: Path) -> Manifest | None:
         return None
     except StoreError as problem:
         raise damaged(path, "it is no manifest of a store") from problem
-    is_open, generation = content.get("is_open", False), content.get("generation")
-    return Manifest(content["run"], content["version"], content["rows"], is_open, generation)
+    names = ("run", "version", "rows", "is_open", "generation")
+    return Manifest(*(content[name] for name in names))
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:

@@ -73,9 +73,9 @@ def sync_folder(path: Path) -> None:
 
 
 def _remove_abandoned(target: Path) -> None:
-    """Remove what killed processes left of this file; earlier versions had one name for all."""
-    stem, name = re.escape(_stem(target)), re.escape(target.name)
-    left = re.compile(rf"\.({stem}\.[0-9a-f]{{{DIGITS}}}|{name}){re.escape(ENDING)}")
+    """Remove what killed processes left of this file."""
+    stem, ending = re.escape(_stem(target)), re.escape(ENDING)
+    left = re.compile(rf"\.{stem}\.[0-9a-f]{{{DIGITS}}}{ending}")
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
             if left.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):

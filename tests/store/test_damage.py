@@ -5,7 +5,6 @@ There is never another value than was written, and never a fresh start in place 
 
 from __future__ import annotations
 
-import json
 import random
 import shutil
 import sqlite3
@@ -18,7 +17,7 @@ import pytest
 
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
-from automl_admm.store.files import StoreFiles, partial_name
+from automl_admm.store.files import partial_name
 from automl_admm.store.rescue.checking import check
 from automl_admm.store.rescue.repair import Repaired, repair
 from automl_admm.store.sqlite.log import SqliteStore
@@ -324,28 +323,15 @@ def begin_anew(path: Path, *rows: Evaluation) -> None:
         store.begin_anew(rows)
 
 
-def as_older(path: Path) -> None:
-    """Make the backup and the manifest of a store those of a version without generations."""
-    files = StoreFiles(path)
-    manifest = json.loads(files.manifest.read_text())
-    del manifest["generation"]
-    files.manifest.write_text(json.dumps(manifest))
-    with closing(sqlite3.connect(files.backup)) as database, database:
-        database.execute("DELETE FROM run WHERE rowid > 1")
-
-
 @pytest.mark.faults
-@pytest.mark.parametrize("is_older", [False, True])
 def test_what_an_earlier_repair_set_aside_is_not_brought_back(
-    closed: Make, evaluation: Callable[..., Evaluation], *, is_older: bool
+    closed: Make, evaluation: Callable[..., Evaluation]
 ) -> None:
     path = closed(6)
     now = [evaluation(number, loss=0.75) for number in (1, 2, 4)]
     set_aside(path)
     begin_anew(path, *now)
     path.unlink()
-    if is_older:
-        as_older(path)
     result = repair(path)
     assert result is not None
     assert (result.saved, result.lost, read(path)) == (3, 0, now)
@@ -415,7 +401,7 @@ def test_a_value_that_somebody_changed_is_found_out(closed: Make) -> None:
 
 @pytest.mark.faults
 def test_an_evaluation_that_nobody_can_read_costs_no_other(closed: Make) -> None:
-    """An earlier version wrote a time below 0, as an executor told it, with the right hash."""
+    """A time below 0 stands there with the right hash."""
     path = closed(3)
     with closing(sqlite3.connect(path)) as database, database:
         (row,) = database.execute(f"{SELECT} WHERE number = 2")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
 import sqlite3
@@ -131,17 +130,6 @@ def test_a_log_that_a_reader_keeps_leaves_the_mark(tmp_path: Path, closed: Make)
         assert len(read(path)) == 3
     read(path, write=True)
     assert not is_open(path)
-
-
-def test_a_manifest_of_an_older_version_says_nothing_of_it(closed: Make) -> None:
-    path = closed(3)
-    manifest = StoreFiles(path).manifest
-    content = json.loads(manifest.read_text())
-    del content["is_open"]
-    manifest.write_text(json.dumps(content))
-    path.with_suffix(".lock").unlink()
-    assert (len(read(path)), check(path).problems) == (3, ())
-    assert len(read(path, write=True)) == 3
 
 
 @pytest.mark.faults

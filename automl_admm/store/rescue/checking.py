@@ -21,7 +21,7 @@ from automl_admm.store.sqlite.lock import Holder, read_holder
 from automl_admm.store.sqlite.log import SqliteStore
 from automl_admm.store.sqlite.opening import Expected, compare, expect, refuse_absent
 from automl_admm.store.sqlite.rows import is_intact, is_readable
-from automl_admm.store.sqlite.schema import FIRST_VERSION, SELECT, Facts, count_rows, inspect
+from automl_admm.store.sqlite.schema import SELECT, VERSION, count_rows, inspect
 
 MOST_NAMED = 5
 
@@ -80,12 +80,10 @@ def _problems_inside(files: StoreFiles, expected: Expected) -> Iterator[str]:
         for (verdict,) in database.execute("PRAGMA integrity_check(10)"):
             if verdict != "ok":
                 yield f"'{files.store}': {verdict}"
-        yield from _faulty_rows(database, files.store, facts)
+        yield from _faulty_rows(database, files.store)
 
 
-def _faulty_rows(database: sqlite3.Connection, path: Path, facts: Facts) -> Iterator[str]:
-    if facts.version == FIRST_VERSION:
-        return
+def _faulty_rows(database: sqlite3.Connection, path: Path) -> Iterator[str]:
     altered, unreadable = list[int](), list[int]()
     for *values, sha256 in database.execute(SELECT):
         if not is_intact(values, sha256):
@@ -129,7 +127,7 @@ def _facts(files: StoreFiles, *, in_order: bool) -> Iterator[str]:
 def _contents(files: StoreFiles) -> Iterator[str]:
     with closing(SqliteStore(files.store)) as store:
         rows = len(store.read())
-        yield f"{files.store.name}: version {store.version}, {say_count(rows, 'evaluation')}"
+        yield f"{files.store.name}: version {VERSION}, {say_count(rows, 'evaluation')}"
         for begun in store.interrupted():
             by = Holder(begun.host, begun.pid, 0.0)
             yield f"evaluation {begun.number} was begun by {by} and never ended: {begun.text}"

@@ -94,7 +94,6 @@ def _repair(files: StoreFiles, lock: RunLock) -> Repaired:
         built = Path(scratch) / "built"
         saved = _write(built, salvaged)
         _rename(partial_name(built), files.repaired)
-    partial_name(files.store).unlink(missing_ok=True)  # an earlier version may have left it
     kept = tuple(_set_aside(files))
     # A log that stays under its name after a power cut would be put into the new store.
     sync_folder(files.store.parent)

@@ -21,8 +21,8 @@ from pathlib import Path
 import psutil
 
 from automl_admm.core.errors import StoreError
-from automl_admm.store.file_schemas import HOLDER
 from automl_admm.store.json_content import read_content
+from automl_admm.store.store_schemas import HOLDER
 
 # All records have this length, so that one is written over another in one go.
 RECORD_BYTES = 512

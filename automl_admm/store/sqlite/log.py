@@ -54,10 +54,8 @@ from automl_admm.store.sqlite.rows import (
 from automl_admm.store.sqlite.schema import (
     BEGIN,
     BEGUN,
-    FIRST_VERSION,
     INSERT,
     SELECT,
-    SELECT_FIRST,
     Names,
     names_in,
 )
@@ -87,7 +85,7 @@ class SqliteStore:
         except BaseException:
             self._release()
             raise
-        self.version, self.run = facts.version, facts.run
+        self.run = facts.run
         self._place = _place_of(path)
         self._progress = StoreState(facts.rows, 0, facts.generation)
         self._begun: set[str] = set()
@@ -172,16 +170,12 @@ class SqliteStore:
 
     def read(self) -> Sequence[Evaluation]:
         """All evaluations in the order of their numbers."""
-        is_first = self.version == FIRST_VERSION
-        select = f"{SELECT_FIRST if is_first else SELECT} ORDER BY number"
         with explaining(self._files.store):
-            rows = self._database.execute(select)
-            return from_rows(rows if is_first else map(self._checked, rows))
+            rows = self._database.execute(f"{SELECT} ORDER BY number")
+            return from_rows(map(self._checked, rows))
 
     def interrupted(self) -> Sequence[Begun]:
         """Return evaluations begun by a dead process, without a result."""
-        if self.version == FIRST_VERSION:
-            return ()
         found = []
         with explaining(self._files.store):
             for *row, heartbeat in self._database.execute(f"{BEGUN} ORDER BY number"):

@@ -22,17 +22,9 @@ from automl_admm.store.files import (
     read_manifest,
     write_manifest,
 )
-from automl_admm.store.rescue.backup import copy_pages
 from automl_admm.store.sqlite.connection import connect_reading, connect_writing, transaction
 from automl_admm.store.sqlite.lock import Holder, read_holder
-from automl_admm.store.sqlite.schema import (
-    FIRST_VERSION,
-    VERSION,
-    Facts,
-    create_tables,
-    inspect,
-    migrate,
-)
+from automl_admm.store.sqlite.schema import VERSION, Facts, create_tables, inspect
 from automl_admm.store.whole_files import sync_folder
 
 
@@ -72,17 +64,16 @@ def expect(files: StoreFiles) -> Expected:
 
 def compare(files: StoreFiles, facts: Facts, expected: Expected) -> None:
     """Refuse a store with lost rows, of another run, or from before it was begun anew."""
-    if facts.version != FIRST_VERSION:
-        if expected.manifest is None:
-            raise damaged(files.store, f"its manifest {files.manifest.name} is missing")
-        if expected.manifest.version != facts.version:
-            raise damaged(files.store, f"its manifest is of version {expected.manifest.version}")
-        if facts.run != expected.run:
-            raise damaged(files.store, f"it is not of the run that {files.manifest.name} names")
-        if expected.generation not in (None, facts.generation):
-            log = beside(files.store, "-wal").name
-            told = f"it is from before the run was changed, as a copy without {log} is"
-            raise damaged(files.store, told)
+    if expected.manifest is None:
+        raise damaged(files.store, f"its manifest {files.manifest.name} is missing")
+    if expected.manifest.version != VERSION:
+        raise damaged(files.store, f"its manifest is of version {expected.manifest.version}")
+    if facts.run != expected.run:
+        raise damaged(files.store, f"it is not of the run that {files.manifest.name} names")
+    if expected.generation not in (None, facts.generation):
+        log = beside(files.store, "-wal").name
+        told = f"it is from before the run was changed, as a copy without {log} is"
+        raise damaged(files.store, told)
     if facts.rows < expected.rows:
         found = say_count(facts.rows, "evaluation")
         raise damaged(files.store, f"it holds {found} of {expected.rows}")
@@ -121,7 +112,7 @@ def create(files: StoreFiles) -> tuple[sqlite3.Connection, Facts]:
     # The manifest first: without a store it demands nothing, a store without it is refused.
     write_manifest(files.manifest, Manifest(run, VERSION, 0))
     publish(files.store)
-    return connect_writing(files.store), Facts(VERSION, run, 0)
+    return connect_writing(files.store), Facts(run, 0)
 
 
 def build(store: Path, run: str, generation: str = "") -> None:
@@ -158,19 +149,14 @@ def open_reading(files: StoreFiles) -> tuple[sqlite3.Connection, Facts]:
 
 
 def open_writing(files: StoreFiles) -> tuple[sqlite3.Connection, Facts]:
-    """A store to go on with: all of its structure is checked, and an old one brought up to date."""
+    """A store to go on with: all of its structure is checked."""
     database, facts = open_reading(files)
     with closing(database):
         # In full only before writing: a damaged index would spread to what is written.
         (verdict,) = database.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
         raise damaged(files.store, str(verdict))
-    database = connect_writing(files.store)
-    try:
-        return database, _up_to_date(database, files, facts)
-    except BaseException:
-        database.close()
-        raise
+    return connect_writing(files.store), facts
 
 
 def refuse_absent(files: StoreFiles, expected: Expected) -> None:
@@ -190,23 +176,6 @@ def absent(files: StoreFiles, expected: Expected) -> StoreError:
         return StoreError(f"there is no store '{files.store}'.", hint="Name the folder of a run.")
     hint = f"There is no {files.backup.name} to repair it from: restore it from a copy."
     return StoreError(f"'{files.store}' is gone{held}.", hint=hint)
-
-
-def _up_to_date(database: sqlite3.Connection, files: StoreFiles, facts: Facts) -> Facts:
-    """Migrate a store of version 1, and keep a copy; leave a newer one alone."""
-    if facts.version == VERSION:
-        return facts
-    if not files.first_version.exists():
-        partial = partial_name(files.first_version)
-        copy_pages(files.store, partial)
-        partial.replace(files.first_version)
-        sync_folder(files.first_version.parent)
-    run = new_name()
-    # The manifest comes first: a store of version 1 may have one, a later one must.
-    write_manifest(files.manifest, Manifest(run, VERSION, facts.rows))
-    with transaction(database):
-        migrate(database, run)
-    return Facts(VERSION, run, facts.rows)
 
 
 def remove_logs(path: Path) -> None:

@@ -27,8 +27,6 @@ COLUMNS = (
     "details",
 )
 NUMBERS = frozenset({int, float})
-# The floats of a row that are no text; those in text keep a sign of their zero.
-SIGNED = ("loss", "seconds")
 # How an evaluation ends that the search did not let end: a later result takes its place.
 UNFINISHED = frozenset(status for status in Status if not status.is_an_end)
 
@@ -166,19 +164,8 @@ def digest(row: Sequence[Any]) -> bytes:
 
 
 def is_intact(row: Sequence[Any], sha256: object) -> bool:
-    """Return True if a hash is that of the values of a row.
-
-    Earlier versions took the hash of -0.0, of a loss or of seconds; SQLite gives back 0.0.
-    """
-    if digest(row) == sha256:
-        return True
-    if len(row) != len(COLUMNS):
-        return False
-    zeros = [place for place in map(COLUMNS.index, SIGNED) if row[place] == 0.0]
-    return any(
-        digest([-0.0 if place in turned else one for place, one in enumerate(row)]) == sha256
-        for turned in (zeros, zeros[:1], zeros[1:])
-    )
+    """Return True if a hash is that of the values of a row."""
+    return digest(row) == sha256
 
 
 def storable(text: str) -> str:

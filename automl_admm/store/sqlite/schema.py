@@ -1,4 +1,4 @@
-"""The tables of a store in every version there was, and the way from an older one to this."""
+"""The tables of a store, and what they say of it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from types import MappingProxyType
 
 from automl_admm.core.errors import StoreError
 from automl_admm.store.files import damaged
-from automl_admm.store.sqlite.rows import COLUMNS, digest
+from automl_admm.store.sqlite.rows import COLUMNS
 
 # In the header of the file, by which `file` and we know it.
 APPLICATION_ID = 0x41444D4D  # "ADMM"
 VERSION = 2
-FIRST_VERSION = 1
-EVALUATION = """number INTEGER PRIMARY KEY,
+RUNNING_COLUMNS = ("key", "number", "text", "host", "pid", "start")
+TABLES: Mapping[str, str] = MappingProxyType(
+    {
+        "evaluations": """CREATE TABLE evaluations (
+    number INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
     text TEXT NOT NULL,
     selection TEXT NOT NULL,
@@ -27,15 +30,10 @@ EVALUATION = """number INTEGER PRIMARY KEY,
     seconds REAL NOT NULL,
     fidelity REAL NOT NULL,
     message TEXT NOT NULL,
-    details TEXT NOT NULL"""
-RUNNING_COLUMNS = ("key", "number", "text", "host", "pid", "start")
-TABLES: Mapping[int, Mapping[str, str]] = MappingProxyType(
-    {
-        FIRST_VERSION: {"evaluations": f"CREATE TABLE evaluations (\n    {EVALUATION}\n) STRICT"},
-        VERSION: {
-            "evaluations": f"CREATE TABLE evaluations (\n    {EVALUATION},\n"
-            "    sha256 BLOB NOT NULL\n) STRICT",
-            "running": """CREATE TABLE running (
+    details TEXT NOT NULL,
+    sha256 BLOB NOT NULL
+) STRICT""",
+        "running": """CREATE TABLE running (
     key TEXT PRIMARY KEY NOT NULL,
     number INTEGER NOT NULL,
     text TEXT NOT NULL,
@@ -45,8 +43,7 @@ TABLES: Mapping[int, Mapping[str, str]] = MappingProxyType(
     sha256 BLOB NOT NULL,
     heartbeat REAL NOT NULL
 ) STRICT""",
-            "run": "CREATE TABLE run (id TEXT NOT NULL) STRICT",
-        },
+        "run": "CREATE TABLE run (id TEXT NOT NULL) STRICT",
     }
 )
 
@@ -61,7 +58,6 @@ INSERT = insert_into("evaluations", (*COLUMNS, "sha256"))
 BEGIN = insert_into("running", (*RUNNING_COLUMNS, "sha256", "heartbeat"))
 BEGUN = f"SELECT {', '.join(RUNNING_COLUMNS)}, sha256, heartbeat FROM running"  # noqa: S608 - ours
 SELECT = f"SELECT {', '.join(COLUMNS)}, sha256 FROM evaluations"  # noqa: S608 - our own names
-SELECT_FIRST = f"SELECT {', '.join(COLUMNS)} FROM evaluations"  # noqa: S608 - our own names
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +70,8 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The description in a store; version 1 has no name of the run."""
+    """The description in a store."""
 
-    version: int
     run: str
     rows: int
     generation: str = ""
@@ -84,7 +79,7 @@ class Facts:
 
 def create_tables(database: sqlite3.Connection, run: str, generation: str = "") -> None:
     """Make the tables of a new store; to be called within a transaction."""
-    for statement in TABLES[VERSION].values():
+    for statement in TABLES.values():
         database.execute(statement)
     database.execute("INSERT INTO run (id) VALUES (?)", (run,))
     name_generation(database, generation)
@@ -93,24 +88,24 @@ def create_tables(database: sqlite3.Connection, run: str, generation: str = "") 
 
 
 def inspect(database: sqlite3.Connection, path: Path) -> Facts:
-    """Read the description in a store; refuse a foreign or newer one, and other tables."""
+    """Read the description in a store; refuse one of others or another version."""
     (application,) = database.execute("PRAGMA application_id").fetchone()
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID:
         hint = f"If it was one, `automl-admm store repair {path.parent}` saves what is left."
         raise StoreError(f"'{path}' is no store of automl-admm.", hint=hint)
-    if version not in TABLES:
+    if version != VERSION:
         raise StoreError(
-            f"'{path}' has version {version}, this program reads {FIRST_VERSION} to {VERSION}.",
+            f"'{path}' has version {version}, this program reads {VERSION}.",
             hint="Use the version of automl-admm that wrote it.",
         )
     query = "SELECT name, trim(sql, char(10)) FROM sqlite_master WHERE sql IS NOT NULL"
     tables = dict(database.execute(query))
     # To the letter: a trigger or a changed column would alter what is read.
-    if tables != TABLES[version]:
+    if tables != TABLES:
         raise damaged(path, f"its tables are not those of version {version}")
-    named = Names("") if version == FIRST_VERSION else names_in(database)
-    return Facts(version, named.run, count_rows(database), named.generation)
+    named = names_in(database)
+    return Facts(named.run, count_rows(database), named.generation)
 
 
 def count_rows(database: sqlite3.Connection) -> int:
@@ -126,19 +121,10 @@ def names_in(database: sqlite3.Connection) -> Names:
 
 
 def name_generation(database: sqlite3.Connection, generation: str) -> None:
-    """Name the generation of a store; to be called within a transaction.
+    """Name the generation of a store, in a row behind the name of the run.
 
-    It is a second row beside the name of the run: a column of its own would be another version of
-    the tables, closed to older programs.
+    To be called within a transaction.
     """
     database.execute("DELETE FROM run WHERE rowid > (SELECT min(rowid) FROM run)")
     if generation:
         database.execute("INSERT INTO run (id) VALUES (?)", (generation,))
-
-
-def migrate(database: sqlite3.Connection, run: str) -> None:
-    """Bring a store of version 1 up to date; to be called within a transaction."""
-    rows = database.execute(SELECT_FIRST).fetchall()
-    database.execute("DROP TABLE evaluations")
-    create_tables(database, run)
-    database.executemany(INSERT, [(*row, digest(row)) for row in rows])

@@ -15,7 +15,7 @@ import pytest
 
 from automl_admm.core.errors import DiskFullError
 from automl_admm.core.evaluations import Evaluation
-from automl_admm.store.files import StoreFiles, partial_name
+from automl_admm.store.files import StoreFiles
 from automl_admm.store.rescue.checking import check
 from automl_admm.store.rescue.repair import Repaired, repair
 from automl_admm.store.sqlite import opening
@@ -184,27 +184,6 @@ def test_a_whole_backup_takes_the_place_of_what_a_killed_repair_has_built(
     assert not StoreFiles(with_built).repaired.exists()
     with_built.unlink()
     assert repair(with_built) == Repaired(ROWS + 1, 0, ())
-
-
-@pytest.mark.faults
-@pytest.mark.parametrize("is_built", [False, True])
-def test_a_killed_repair_of_an_earlier_version_is_done_again(
-    closed: Make, evaluation: Callable[..., Evaluation], *, is_built: bool
-) -> None:
-    """It had set aside both files, of which neither holds all, and had perhaps built the store."""
-    path = closed(ROWS)
-    whole, backup = path.read_bytes(), path.with_suffix(".bak")
-    alter(path, "number >= 3")
-    alter(backup, "number < 3")
-    path.rename(path.with_name("store.damaged-1.sqlite"))
-    backup.rename(path.with_name("store.damaged-1.bak"))
-    partial_name(path).write_bytes(whole if is_built else b"")
-    if is_built:
-        path.with_name("store.damaged-1.bak").unlink()
-    for tree in left_by_full_disks(path, files_in(path.parent)):
-        put_back(path.parent, tree)
-        demand_all(path, [evaluation(number) for number in range(1, ROWS + 1)])
-        assert not partial_name(path).exists()
 
 
 @pytest.mark.faults

@@ -24,7 +24,7 @@ from automl_admm.store.rescue.checking import check
 from automl_admm.store.run_folder import RunFolder, create_folder, write_json
 from automl_admm.store.sqlite import opening
 from automl_admm.store.sqlite.log import SqliteStore
-from automl_admm.store.sqlite.rows import COLUMNS, RowError, digest, from_rows, to_row
+from automl_admm.store.sqlite.rows import RowError, digest, from_rows, to_row
 from automl_admm.store.sqlite.schema import INSERT, SELECT, create_tables
 
 DONE = Evaluation(
@@ -247,7 +247,7 @@ def test_a_folder_with_something_in_it_is_never_touched(tmp_path: Path) -> None:
 
 def test_json_files_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
-    places = {"rows": 3, "places": [2, 0]}
+    places = {"rows": 3, "places": [2, 0], "fraction": 0.5, "groups": {}, "measured": {}}
     write_json(folder.rows_set_aside, places)
     assert folder.read(folder.rows_set_aside) == places
     assert [path.name for path in tmp_path.iterdir()] == [folder.rows_set_aside.name]
@@ -299,19 +299,3 @@ def test_a_store_whose_file_is_gone_keeps_nothing_in_silence(
         for change in (lambda: store.append(DONE), lambda: store.begin(1, "k1", "tree()")):
             with pytest.raises(StoreError, match="was removed or replaced while the run went on"):
                 change()
-
-
-@pytest.mark.parametrize(
-    "zeros", [{"loss": -0.0}, {"seconds": -0.0}, {"loss": -0.0, "seconds": -0.0}], ids=str
-)
-def test_minus_zero_that_an_older_version_wrote_is_no_damage(
-    zeros: dict[str, float], tmp_path: Path
-) -> None:
-    path = tmp_path / "s.sqlite"
-    SqliteStore(path, create=True).close()
-    row = dict(zip(COLUMNS, to_row(replace(DONE, loss=0.0, seconds=0.0)), strict=True))
-    older = tuple((row | zeros).values())
-    with closing(sqlite3.connect(path)) as database:
-        database.execute(INSERT, (*older, digest(older)))
-        database.commit()
-    assert [(one.loss, one.seconds) for one in SqliteStore(path).read()] == [(0.0, 0.0)]
