@@ -27,7 +27,7 @@ def test_a_snippet_runs(
 ) -> None:
     for name in re.findall(r"from (automl_admm_\w+) import", text):
         pytest.importorskip(name)
-    shutil.copytree(HERE / "runs" / "old_run" / "stacked", tmp_path / "people-run")
+    shutil.copytree(HERE / "runs" / "stored_run" / "stacked", tmp_path / "people-run")
     monkeypatch.chdir(tmp_path)
     exec(text, {})  # noqa: S102 - what the page shows
     assert capsys.readouterr().out.strip()

@@ -17,7 +17,7 @@ def asked_before(config: RunConfig) -> dict[str, Any]:
     if not config.resumed or config.place is None:
         return {}
     folder = RunFolder(config.place)
-    return dict(folder.read(folder.settings).get("request", {}))
+    return dict(folder.read(folder.settings)["request"])
 
 
 def seed_to_use(random_state: Any, before: str | Path | None) -> int:

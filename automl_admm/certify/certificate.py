@@ -11,7 +11,7 @@ from typing import Any
 
 from automl_admm.certify.walk.verdicts import Finding, Verdict, all_certified
 from automl_admm.core.errors import StoreError
-from automl_admm.store.file_schemas import CERTIFICATE_SCHEMA, FIRST_CERTIFICATE, certificate
+from automl_admm.store.file_schemas import CERTIFICATE, CERTIFICATE_SCHEMA
 from automl_admm.store.json_content import read_content
 from automl_admm.store.run_folder import write_atomically
 
@@ -43,9 +43,9 @@ class Certificate:
     with a risk of its own is of a limit with a confidence of its own. `order`
     names the contenders of the walk; this model is at `position`, from 1. `data_sha256` is the hash
     of all the data in any order (looks are counted by it), `token` distinguishes the question of
-    this walk from all others. Both are empty in certificates of older versions. With weights or
-    groups only `tested` rows of those set aside count, drawn to be independent; None are all.
-    `price` is what the certificate takes from the decisions, None if they were not chosen for it.
+    this walk from all others. With weights or groups only `tested` rows of those set aside count,
+    drawn to be independent; None are all. `price` is what the certificate takes from the decisions,
+    None if they were not chosen for it.
     """
 
     model_sha256: str
@@ -106,7 +106,7 @@ def read_certificate(path: Path) -> Certificate:
     """Read a file of `write_certificate`; anything else is a clear error."""
     hint = "Name the certificate.json of a run folder, as the run wrote it."
     try:
-        return _certificate_from(read_content(path, certificate, hint))
+        return _certificate_from(read_content(path, CERTIFICATE, hint))
     except FileNotFoundError:
         raise StoreError(f"there is no certificate '{path}'.", hint=hint) from None
 
@@ -121,7 +121,6 @@ def _without_nan(content: Any) -> Any:
 
 
 def _certificate_from(content: Mapping[str, Any]) -> Certificate:
-    is_first = content["schema"] == FIRST_CERTIFICATE
     return Certificate(
         model_sha256=content["model_sha256"],
         rows_sha256=content["rows_sha256"],
@@ -135,9 +134,8 @@ def _certificate_from(content: Mapping[str, Any]) -> Certificate:
         position=content["position"],
         versions=dict(content["versions"]),
         time=content["time"],
-        # The first schema did not have these two.
-        data_sha256="" if is_first else content["data_sha256"],
-        token="" if is_first else content["token"],
+        data_sha256=content["data_sha256"],
+        token=content["token"],
         tested=content.get("tested"),
         price=_price_from(content.get("price")),
         is_last_look=content.get("is_last_look", False),

@@ -44,7 +44,6 @@ class FeatureGroups:
             thresholds=dict(thresholds.by_group),
             threshold=thresholds.single,
             response_method=response,
-            exact_names=True,
             pos_label=positive_of(classes) if is_turned(classes) else None,
         )
         # One made-up row for each class: a frozen pipeline learns nothing from them.

@@ -33,13 +33,8 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
     `columns` are the features of the groups, each with its cut points (none for categories):
     `{"sex": (), "age": (30.0, 40.0)}`. `thresholds` are by the group's name, such as
     `"f, age < 30"`; an unknown group takes the plain `threshold`. A row is of the positive class
-    (`pos_label`, or the last class) if `response_method` returns at least the threshold. Where a
-    row's group has no threshold by that name, the name counts that versions before `exact_names`
-    gave it, unless these are asked for: numbers had six digits there.
+    (`pos_label`, or the last class) if `response_method` returns at least the threshold.
     """
-
-    pos_label: Any = None  # models that were saved before it had one are of the last class
-    exact_names = False  # as those that were saved before it
 
     def __init__(
         self,
@@ -50,7 +45,6 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         threshold: float = 0.5,
         response_method: str = "predict_proba",
         pos_label: Any = None,
-        exact_names: bool = False,
     ) -> None:
         self.estimator = estimator
         self.columns = columns
@@ -58,7 +52,6 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         self.threshold = threshold
         self.response_method = response_method
         self.pos_label = pos_label
-        self.exact_names = exact_names
 
     def fit(self, X: Any, y: Any) -> GroupThresholdClassifier:
         """Fit the estimator; the thresholds stay."""
@@ -75,16 +68,7 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
     def groups_of(self, X: Any) -> Names:
         """The name of the group of every row."""
-        if self.exact_names:
-            return name_groups(X, self.columns, known=tuple(self.thresholds))
-        names = name_groups(X, self.columns)
-        earlier = name_groups(X, self.columns, are_exact=False)
-        is_earlier = ~self._have_own(names) & self._have_own(earlier)
-        found: Names = np.where(is_earlier, earlier, names)
-        return found
-
-    def _have_own(self, names: Names) -> Any:
-        return np.array([name in self.thresholds for name in names], dtype=bool)
+        return name_groups(X, self.columns, tuple(self.thresholds))
 
     def unknown_groups(self, X: Any) -> dict[str, int]:
         """Count the rows of each group without a threshold of its own: `threshold` decides them."""
@@ -112,11 +96,7 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
 
 def name_groups(
-    X: Any,
-    columns: Mapping[str, Sequence[float]],
-    *,
-    are_exact: bool = True,
-    known: tuple[str, ...] = (),
+    X: Any, columns: Mapping[str, Sequence[float]], known: tuple[str, ...] = ()
 ) -> Names:
     """Return the group name of every row of a frame with these columns, a `known` one if it is."""
     import pandas as pd
@@ -129,4 +109,4 @@ def name_groups(
             raise DataError(f"decisions are by the column '{name}', which X has not.", hint=hint)
     frame = pd.DataFrame({name: X[labels[name]] for name in columns})
     parts = tuple(GroupColumn(name, tuple(cuts)) for name, cuts in columns.items())
-    return Grouping(parts, are_exact=are_exact, known=known)(frame)
+    return Grouping(parts, known=known)(frame)

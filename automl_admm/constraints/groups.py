@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -19,7 +19,6 @@ from automl_admm.constraints.value_names import (
     name_value,
     plain_values,
     set_apart,
-    short_name,
 )
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import no_file_keeps
@@ -36,26 +35,22 @@ class Grouping:
     """Names the group of every row; of several columns it is their intersection.
 
     Missing values are a group of their own, so that a limit protects these people, too. Groups with
-    fewer than `least` rows to learn from are not compared. Different groups have different names if
-    they `are_exact`; in earlier versions they were not, and their runs and models keep those names.
-    Of later rows, a number in a narrower float is in the group of `known` names that it was.
+    fewer than `least` rows to learn from are not compared. Of later rows, a number in a narrower
+    float is in the group of `known` names that it was.
     """
 
     columns: tuple[GroupColumn, ...]
     least: int = 0
-    are_exact: bool = True
     known: tuple[str, ...] = ()
 
     def __call__(self, frame: Any) -> Names:
         """Return the group names of a frame with the columns."""
-        name = _names if self.are_exact else _short_names
-        parts = [name(frame[column.name], column) for column in self.columns]
-        join = join_names if self.are_exact else BETWEEN.join
-        names = parts[0] if len(parts) == 1 else _joined(parts, join)
+        parts = [_names(frame[column.name], column) for column in self.columns]
+        names = parts[0] if len(parts) == 1 else _joined(parts)
         return _in_known_words(names, self.known) if self.known else names
 
 
-def _joined(parts: list[Names], join: Callable[[Iterable[str]], str]) -> Names:
+def _joined(parts: list[Names]) -> Names:
     """Names of rows by several columns, each combination put into words once."""
     from pandas import factorize
 
@@ -65,7 +60,7 @@ def _joined(parts: list[Names], join: Callable[[Iterable[str]], str]) -> Names:
         # One number for each combination: much faster than joining the texts of every row.
         together = together * len(distinct) + places
     _, first, places = np.unique(together, return_index=True, return_inverse=True)
-    words = [join(part[row] for part in parts) for row in first]
+    words = [join_names(part[row] for part in parts) for row in first]
     names: Names = np.array(words, dtype=object)[places]
     return names
 
@@ -82,30 +77,18 @@ def _in_known_words(names: Names, known: tuple[str, ...]) -> Names:
 
 
 def _names(values: Any, column: GroupColumn) -> Names:
-    taken = _missing(column)
-    return _named(values, column, lambda value: set_apart(name_value(value), taken))
-
-
-def _short_names(values: Any, column: GroupColumn) -> Names:
-    return _named(values, column, short_name)
-
-
-def _missing(column: GroupColumn) -> str:
-    return f"{column.name} missing"
-
-
-def _named(values: Any, column: GroupColumn, name: Callable[[Any], str]) -> Names:
-    values = with_seen_gaps(values)
+    values, no_value = with_seen_gaps(values), f"{column.name} missing"
     missing = values.isna().to_numpy()
-    found = np.full(len(values), _missing(column), dtype=object)
+    found = np.full(len(values), no_value, dtype=object)
     known = values[~missing]
-    found[~missing] = _bins(known, column) if column.cuts else _words(known, name)
+    found[~missing] = _bins(known, column) if column.cuts else _words(known, no_value)
     return found
 
 
-def _words(values: Any, name: Callable[[Any], str]) -> Names:
+def _words(values: Any, taken: str) -> Names:
     places, distinct = find_distinct(values)
-    names: Names = np.array(list(map(name, plain_values(distinct))), dtype=object)[places]
+    words = [set_apart(name_value(value), taken) for value in plain_values(distinct)]
+    names: Names = np.array(words, dtype=object)[places]
     return names
 
 

@@ -29,23 +29,12 @@ def name_value(value: Any) -> str:
     >>> name_value(2.0), name_value(0.5), name_value(48.137154), name_value(np.float32(0.1))
     ('2', '0.5', '48.137154', '0.1')
     """
-    short = short_name(value)
-    if not isinstance(value, float | np.floating) or type(value)(short) == value:
-        return short
-    return str(value)
-
-
-def short_name(value: Any) -> str:
-    """Return a value as earlier versions named it: numbers of more digits may share a name.
-
-    >>> short_name(48.137154), short_name(48.137158)
-    ('48.1372', '48.1372')
-    """
     if not isinstance(value, float | np.floating):
         return str(value)
     number = float(value)
     is_exact = number.is_integer() and abs(number) < MOST_EXACT
-    return str(int(number)) if is_exact else f"{number:g}"
+    short = str(int(number)) if is_exact else f"{number:g}"
+    return short if type(value)(short) == value else str(value)
 
 
 def set_apart(name: str, taken: str) -> str:

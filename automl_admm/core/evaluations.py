@@ -93,7 +93,7 @@ class Evaluation:
 
     @property
     def ended(self) -> float | None:
-        """Moment of its end in seconds since 1970; None in a log of an older version."""
+        """Moment of its end in seconds since 1970; None if nobody noted it."""
         found = self.details.get(ENDED)
         return None if found is None else float(found)
 

@@ -23,8 +23,7 @@ class Limit:
 
     `extreme` is the best possible g, if known: a latency is never below 0, a recall never above 1.
     It bounds the slack u. A `confidence` is that of its certificate, None is that of the run.
-    `has_six_digits` is for texts with a rounded bound: in files of earlier versions, and of aims,
-    which nobody claims.
+    `has_six_digits` is for the text of an aim, which nobody claims.
 
     >>> Limit("size_mb", 5.0).holds(4.0)
     True

@@ -26,7 +26,6 @@ from automl_admm.data.given_splits import check_sides, given_splits
 from automl_admm.data.row_roles import NO_ROLES, Roles
 from automl_admm.data.split_choice import repeats_for
 from automl_admm.data.stratified_holdout import (
-    has_few,
     holdout_by_chance,
     shuffled,
     stratified_holdout,
@@ -87,7 +86,7 @@ def make_splits(
     return splits
 
 
-def hold_out(  # noqa: PLR0913 - what parts rows is asked for by name
+def hold_out(
     y: Any,
     task: LearningTask,
     fraction: float,
@@ -96,23 +95,20 @@ def hold_out(  # noqa: PLR0913 - what parts rows is asked for by name
     roles: Roles = NO_ROLES,
     *,
     at_random: bool = False,
-    rounded: bool = False,
 ) -> Split:
     """Set a share of the rows aside, before anything sees them: (rows to search on, rows to test).
 
     Classes, also within `groups`, keep their shares; of every one at least one row stays to search
     on. By their `roles`, rows that belong together stay so, and of rows in the order of time the
     latest are set aside. If rows or such groups are chosen `at_random`, all have the same chance,
-    and nothing is kept on one side for the sake of its class. With `rounded`, shares of many rows
-    are the nearest whole numbers, as in earlier versions.
+    and nothing is kept on one side for the sake of its class.
     """
     classes = _classes(y, task)
     if at_random and roles.clusters is not None:
         _check_fraction(fraction)
         return random_holdout(roles.clusters, classes, fraction, seed)
     kinds = _Kinds.of(classes, groups, roles)
-    is_as_before = rounded and not has_few(kinds.strata, fraction)
-    if at_random and roles.times is None and not is_as_before:
+    if at_random and roles.times is None:
         _check_fraction(fraction)
         return holdout_by_chance(classes, kinds.strata, fraction, seed)
     split = kinds.held_out(fraction, seed)

@@ -29,7 +29,7 @@ def stratified_holdout(
     """
     order = shuffled(np.arange(len(strata)), strata, seed)
     aside = np.zeros(len(strata), dtype=bool)
-    # By their class alone, rows keep the part that earlier versions held out.
+    # By their class alone, each class has its own share.
     few = _few(strata, fraction) if len(kinds) > 1 else np.zeros(len(strata), dtype=bool)
     for rows in _by_stratum(order[~few[order]], strata):
         aside[rows[: round(fraction * len(rows))]] = True
@@ -86,11 +86,6 @@ def shuffled(rows: Rows, strata: Rows, seed: int) -> Rows:
     narrow = strata.astype(np.min_scalar_type(int(strata.max(initial=0))), copy=False)
     # Stable, so that rows stay mixed within their stratum.
     return mixed[np.argsort(narrow[mixed], kind="stable")]
-
-
-def has_few(strata: Rows, fraction: float) -> bool:
-    """Return True if a stratum has so few rows that its rounded share is far from its own."""
-    return bool(_few(strata, fraction).any())
 
 
 def _few(strata: Rows, fraction: float) -> Marks:

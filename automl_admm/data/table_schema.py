@@ -172,13 +172,10 @@ def _marker_texts(column: Any) -> tuple[str, ...]:
     return tuple(sorted(MISSING_TEXTS.intersection(column.unique())))
 
 
-def read_schema(manifest: Mapping[str, Any]) -> Schema | None:
-    """Return the schema of a manifest; None for older versions without one."""
-    described = manifest.get("schema")
-    if described is None:
-        return None
+def read_schema(manifest: Mapping[str, Any]) -> Schema:
+    """Return the schema of a manifest."""
     try:
-        columns = tuple(map(_read_column, described))
+        columns = tuple(map(_read_column, manifest["schema"]))
         return Schema(columns, had_commas=had_decimal_commas(manifest))
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise StoreError(

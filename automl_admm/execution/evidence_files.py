@@ -108,7 +108,7 @@ def _plain(value: Any) -> Any:
 
 def _decoded(item: Mapping[str, Any]) -> Evidence:
     values = {name: _read(value) for name, value in item.items() if name != "kind"}
-    # Earlier versions wrote numbers as a plugin gave them: 130.0 events, and ends such as 3.
+    # Of a class of a plugin the numbers may be of other types.
     return in_plain_numbers(BY_NAME[item["kind"]](**values))
 
 

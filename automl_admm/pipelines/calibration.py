@@ -78,12 +78,6 @@ class Calibration:
         here = float(self.chances(np.array([DEFAULTS[self.response]]))[0])
         return here * (1 - ROUNDING if is_turned(classes) else 1 + ROUNDING)
 
-    def mended(self, threshold: float, classes: Any) -> float:
-        """Return a threshold of the log; earlier versions had ties on one side for all classes."""
-        plain = self.plain_threshold(classes)
-        is_beside = is_turned(classes) and math.isclose(threshold, plain, rel_tol=3 * ROUNDING)
-        return plain if is_beside else threshold
-
     def around(self, model: Any, classes: Any) -> Any:
         """Return a fitted model with these probabilities; the positive class is the last one."""
         intercept = self.offset

@@ -29,10 +29,7 @@ class FoldTimes:
 
     @classmethod
     def of(cls, evaluation: Evaluation) -> FoldTimes | None:
-        """Read the times of a pipeline's evaluation; None for one that timed no fit.
-
-        Runs of older versions timed less: what is missing is 0.
-        """
+        """Read the times of a pipeline's evaluation; None for one that timed no fit."""
         found = evaluation.details
         if "fit_seconds" not in found:
             return None
@@ -60,7 +57,7 @@ class FoldTimes:
 
 
 def as_interval(found: Any) -> tuple[float, float] | None:
-    """Return both ends of an interval that was written; None for none, as in older runs."""
+    """Return both ends of an interval that was written; None for none."""
     return None if found is None else (float(found[0]), float(found[1]))
 
 

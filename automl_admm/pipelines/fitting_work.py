@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from automl_admm.core.limits import Limit
@@ -150,11 +150,7 @@ class FittingWork:
         """Return a fitted pipeline with its calibration and its thresholds, if it has any."""
         chosen = Thresholds.from_details(thresholds)
         if calibration is not None:
-            found = Calibration.from_details(calibration)
-            pipeline = found.around(pipeline, self.table.classes)
-            if chosen is not None:
-                single = found.mended(chosen.single, self.table.classes)
-                chosen = replace(chosen, single=single)
+            pipeline = Calibration.from_details(calibration).around(pipeline, self.table.classes)
         if chosen is None:
             return pipeline
         return fix(pipeline, chosen, self.table.classes, self.rule, self.cost)

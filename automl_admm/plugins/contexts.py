@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -66,12 +65,6 @@ class BuildContext:
     def unordered(self) -> tuple[Any, ...]:
         """The categorical columns without an order."""
         return tuple(column for column in self.categorical if column not in self.ordered)
-
-    def keeping_order_of(self, columns: Collection[Any]) -> BuildContext:
-        """Return the same facts, with an order of these columns alone."""
-        known = zip(self.categorical, self.orders, strict=False)
-        kept = tuple(levels if column in columns else () for column, levels in known)
-        return replace(self, orders=kept)
 
     def having_more(self, than: int) -> tuple[Any, ...]:
         """Return the categorical columns with more levels than a number."""

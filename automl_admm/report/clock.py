@@ -16,7 +16,7 @@ class RunClock:
     """The second of the run at which each evaluation ended, by its number.
 
     `pauses` are the seconds at which a later session went on. The ends of those `estimated` are the
-    seconds of the evaluations so far, divided by the workers: older versions noted no time of day.
+    seconds of the evaluations so far, divided by the workers: nobody noted a time of day.
     """
 
     ends: dict[int, float]
@@ -40,11 +40,11 @@ def clock_of(search: Searched) -> RunClock:
         return RunClock(_estimates(search, search.evaluations), len(search.evaluations))
     parts = _parts(search, known)
     ends = {one.number: round(_place(parts, one.ended or 0.0), 3) for one in known}
-    older = [one for one in search.evaluations if one.ended is None]
-    estimates, most = _estimates(search, older), min(ends.values())
-    # Those of an older version came first.
+    unknown = [one for one in search.evaluations if one.ended is None]
+    estimates, most = _estimates(search, unknown), min(ends.values())
+    # They came first.
     ends |= {number: min(seconds, most) for number, seconds in estimates.items()}
-    return RunClock(ends, len(older), tuple(round(part.offset, 3) for part in parts[1:]))
+    return RunClock(ends, len(unknown), tuple(round(part.offset, 3) for part in parts[1:]))
 
 
 def _estimates(search: Searched, evaluations: Sequence[Evaluation]) -> dict[int, float]:

@@ -205,11 +205,8 @@ def _of_use(view: RunView, manifest: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _needed(manifest: Mapping[str, Any]) -> list[str]:
-    """Return what the model needs beyond the libraries of every model.
-
-    Manifests of older versions name no distributions of plugins: there it is their packages.
-    """
-    return list(behind_model(manifest)) or sorted(_packages(manifest) - {PACKAGE})
+    """Return what the model needs beyond the libraries of every model."""
+    return list(behind_model(manifest))
 
 
 def _packages(manifest: Mapping[str, Any]) -> set[str]:

@@ -10,7 +10,7 @@ KNOWN = "the best of an earlier session or of another run"
 
 
 def portfolio_of(view: RunView) -> tuple[str, ...]:
-    """Return the pipelines of the portfolio of a run; older versions noted none."""
+    """Return the pipelines of the portfolio of a run."""
     return tuple((view.content.get("portfolio") or {}).get("pipelines") or ())
 
 

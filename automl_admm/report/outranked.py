@@ -41,7 +41,7 @@ def tell_outranked(
 
 def _why_not(evaluation: Evaluation, certificate: Certificate, manifest: Mapping[str, Any]) -> str:
     """Say the reason why the tests of a certificate did not choose an evaluation."""
-    if came_later(evaluation, manifest, certificate):
+    if came_later(evaluation, manifest):
         return "evaluated after these tests, and no later ones gave it the place"
     # A stop of the path of a pipeline is its key, a sign, and a number.
     keys = [name.split("#")[0] for name in certificate.order]

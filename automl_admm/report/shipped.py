@@ -101,8 +101,8 @@ def _of_evaluation(view: RunView, best: Evaluation) -> Shipped:
 
 
 def _of_manifest(view: RunView, manifest: Mapping[str, Any]) -> Shipped:
-    only, values = manifest.get("one_class"), manifest.get("constraints") or {}
-    held_out = manifest.get("held_out_constraints") or {}
+    only, values = manifest["one_class"], manifest["constraints"]
+    held_out = manifest["held_out_constraints"]
     return Shipped(
         text=manifest["pipeline"],
         number=manifest.get("evaluation"),

@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import StoreError
-from automl_admm.store.file_schemas import COLUMN, ENSEMBLE, OF_FOLDS, TASK, interval
+from automl_admm.store.file_schemas import TASK
 from automl_admm.store.json_content import (
     RESTORE,
     MismatchError,
     Schema,
-    anything,
-    either,
     flag,
     list_of,
     mapping_of,
@@ -36,10 +34,8 @@ RUN_SHOWN = record(
         "state": one_of("running", "stopped", "done"),
         "written": text,
         "title": text,
-        "request": mapping_of(anything),
         "versions": mapping_of(text),
         "plugins": mapping_of(text),
-        "components_left_out": mapping_of(text),
         "portfolio": record({}, {"pipelines": list_of(text)}),
         "priors": nullable(
             record(
@@ -47,7 +43,6 @@ RUN_SHOWN = record(
                 {},
             )
         ),
-        "schema": nullable(list_of(COLUMN)),
         "result": record(
             {},
             {
@@ -63,36 +58,12 @@ RUN_SHOWN = record(
             {},
             {
                 "task": TASK,
-                "split": text,
                 "strategy": text,
                 "theta_solver": text,
                 "z_solver": text,
                 "executor": text,
             },
         ),
-    },
-)
-MODEL_SHOWN = record(
-    {"pipeline": text, "validation_score": real, "feasible": flag},
-    {
-        "evaluation": nullable(whole()),
-        "fallback": nullable(text),
-        "ensemble": nullable(ENSEMBLE),
-        "of_folds": nullable(OF_FOLDS),
-        "rows": whole(),
-        "held_out_score": nullable(real),
-        "held_out_interval": nullable(interval),
-        "held_out_rows": nullable(whole()),
-        "held_out_one_class": nullable(text),
-        "few_found": nullable(text),
-        "one_class": nullable(either("a text or a number", text, real, flag)),
-        "constraints": mapping_of(nullable(real)),
-        "positive": nullable(text),
-        "group_thresholds": mapping_of(
-            either("a number, 'never' or 'always'", real, one_of("never", "always"))
-        ),
-        "certificate_sha256": nullable(text),
-        "untested": nullable(text),
     },
 )
 DETAILS_SHOWN = record(
@@ -111,7 +82,7 @@ DETAILS_SHOWN = record(
         "lower_threshold": real,
         "least_share": real,
         "other_thresholds": list_of(
-            record({"threshold": real, "values": list_of(real), "loss": real}, {"is_whole": flag})
+            record({"threshold": real, "values": list_of(real), "loss": real})
         ),
         "folds_left": whole(),
         "ended": number,

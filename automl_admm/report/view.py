@@ -15,7 +15,7 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
 from automl_admm.report.rows.given import GivenRows, RowsAsked, read_given
 from automl_admm.report.searched import Searched
-from automl_admm.report.shown import DETAILS_SHOWN, MODEL_SHOWN, RUN_SHOWN, demand_shown
+from automl_admm.report.shown import DETAILS_SHOWN, RUN_SHOWN, demand_shown
 from automl_admm.runs.saved.own_certificate import (
     is_of_the_model,
     tell_other_script,
@@ -23,7 +23,7 @@ from automl_admm.runs.saved.own_certificate import (
 )
 from automl_admm.runs.session.model_run import of_other_session, refuse_mixed, say_earlier
 from automl_admm.runs.session.run_log import Log, read_log
-from automl_admm.runs.session.written_limits import named_as, read_moved
+from automl_admm.runs.session.written_limits import read_moved
 from automl_admm.runs.standings import Standing
 from automl_admm.store.files import StoreFiles
 from automl_admm.store.json_content import read_file
@@ -92,9 +92,8 @@ class RunView:
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """The limits, in the order of their values, named as in the files of the model."""
-        texts = (self.manifest or {}).get("constraints") or ()
-        return tuple(named_as(limit, texts) for limit in self.log.limits)
+        """The limits, in the order of their values."""
+        return self.log.limits
 
     @property
     def evaluations(self) -> tuple[Evaluation, ...]:
@@ -142,7 +141,7 @@ class RunView:
     @property
     def searched_rows(self) -> int:
         """The number of rows that evaluations share: a part of large data, else all of them."""
-        share = (self.content.get("request") or {}).get("searched_rows")
+        share = self.content["request"].get("searched_rows")
         return self.learned_rows if share is None else min(int(share), self.learned_rows)
 
     def score(self, evaluation: Evaluation) -> float:
@@ -201,11 +200,7 @@ def _with_seconds(
 
 
 def _manifest(folder: RunFolder) -> Mapping[str, Any] | None:
-    if not folder.model_manifest.exists():
-        return None
-    manifest = folder.read(folder.model_manifest)
-    demand_shown(manifest, MODEL_SHOWN, folder.model_manifest)
-    return manifest
+    return folder.read(folder.model_manifest) if folder.model_manifest.exists() else None
 
 
 def _demand_model(

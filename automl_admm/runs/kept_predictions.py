@@ -19,7 +19,7 @@ from automl_admm.core.space import Array
 from automl_admm.execution.task_folders import open_regular, remove_tree
 from automl_admm.pipelines.cross_validation import PREDICTIONS
 from automl_admm.pipelines.ensembles.within import still_limits
-from automl_admm.pipelines.predictions.kept_answers import SCORES, WHOLE
+from automl_admm.pipelines.predictions.kept_answers import SCORES
 
 if TYPE_CHECKING:
     from automl_admm.runs.prepare.preparation import Preparation
@@ -33,10 +33,6 @@ ROUNDING = 1e-3
 
 class DamagedPredictionsError(Exception):
     """Raised on a file that does not hold the predictions of a run's rows."""
-
-
-class RoundedPredictionsError(Exception):
-    """Raised on a file of an earlier version, which kept fewer digits than it measured."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,13 +103,10 @@ class KeptPredictions:
         content = self._content(evaluation, rows)
         return np.asarray(content["predictions"], dtype=float)
 
-    def read_exactly(self, evaluation: Evaluation, rows: Any) -> Answers:
-        """Return the answers as they were measured; raise if they were rounded, or as `read`."""
+    def read_answers(self, evaluation: Evaluation, rows: Any) -> Answers:
+        """Return the answers as they were measured; raise as `read`."""
         content = self._content(evaluation, rows)
-        predictions = content["predictions"]
-        if WHOLE not in content and predictions.dtype == np.float32:
-            raise RoundedPredictionsError
-        return Answers(predictions, content.get(SCORES))
+        return Answers(content["predictions"], content.get(SCORES))
 
     def _content(self, evaluation: Evaluation, rows: Any) -> Mapping[str, Array]:
         try:

@@ -15,7 +15,6 @@ from automl_admm.runs.kept_predictions import (
     Answers,
     DamagedPredictionsError,
     KeptPredictions,
-    RoundedPredictionsError,
     are_probabilities,
 )
 from automl_admm.runs.prepare.preparation import Preparation
@@ -45,14 +44,11 @@ def measure_anew(
 
 
 def read_answers(prepared: Preparation, folder: RunFolder, one: Evaluation) -> Answers | None:
-    """Return the kept answers of an evaluation in a run's folder; None without whole ones.
-
-    Raise a `RoundedPredictionsError` if an earlier version kept them with fewer digits.
-    """
+    """Return the kept answers of an evaluation in a run's folder; None without whole ones."""
     work = prepared.work
     rows = np.concatenate([valid for _, valid in work.splits])
     try:
-        found = KeptPredictions(folder.predictions, (), ()).read_exactly(one, rows)
+        found = KeptPredictions(folder.predictions, (), ()).read_answers(one, rows)
     except DamagedPredictionsError:
         return None
     classes, given = work.table.classes, found.predictions
@@ -86,10 +82,7 @@ def decide_anew(
 def _decided_anew(prepared: Preparation, folder: RunFolder, one: Evaluation) -> Evaluation | None:
     if not one.is_ranked:
         return None
-    try:
-        answers = read_answers(prepared, folder, one)
-    except RoundedPredictionsError:
-        return None
+    answers = read_answers(prepared, folder, one)
     if answers is None:
         return None
     names = [constraint.limit.name for constraint in prepared.constraints]

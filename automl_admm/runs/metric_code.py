@@ -47,10 +47,9 @@ def digest_metric(scoring: Any, given: Any) -> str | None:
 def _manner() -> str:
     """Return how code becomes a digest here: of two manners nothing is known of both.
 
-    Another Python, or one with -O, compiles the same text to other code. Digests without "code"
-    have docstrings in them.
+    Another Python, or one with -O, compiles the same text to other code.
     """
-    return f"{sys.implementation.cache_tag}-{sys.flags.optimize}-code"
+    return f"{sys.implementation.cache_tag}-{sys.flags.optimize}"
 
 
 def is_other_metric(was: str | None, is_now: str | None) -> bool:

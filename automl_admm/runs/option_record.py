@@ -46,9 +46,8 @@ class Option:
     the `default` in Python. `resume_help` is the help of the command `resume`, None if `resume`
     does not offer the option. `compared_as` is the key in the settings of `run.json` that must not
     change at resume unless the user allows it; None if the option may change freely. `is_saved` is
-    False for options outside the request in `run.json`, and `formerly` is the key of older
-    versions. `name`, the name in Python, in `RunConfig` and in `run.json`, and `default` are those
-    of the field.
+    False for options outside the request in `run.json`. `name`, the name in Python, in `RunConfig`
+    and in `run.json`, and `default` are those of the field.
     """
 
     kind: Kind
@@ -62,7 +61,6 @@ class Option:
     resume_help: str | None = None
     compared_as: str | None = None
     is_saved: bool = True
-    formerly: str | None = None
     name: str = ""
     default: Any = None
 

@@ -21,7 +21,7 @@ from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.evaluations import REUSED, Evaluation
 from automl_admm.pipelines.row_weighing import has_weigher
 from automl_admm.plugins.records import Constraint
-from automl_admm.runs.kept_predictions import Answers, RoundedPredictionsError
+from automl_admm.runs.kept_predictions import Answers
 from automl_admm.runs.measured_anew import measure_anew, read_answers
 from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation
@@ -100,8 +100,8 @@ class _Other:
         """Return True if both runs note this part, and the same of it in all their sessions."""
         if part in self._mixed:
             return False
-        there = self._content.get("basis") or {}
-        return self._here[part] is not None and there.get(part) == self._here[part]
+        here = self._here[part]
+        return here is not None and self._content["basis"][part] == here
 
     def add_to(self, found: Reused) -> tuple[Preparation, Reused]:
         """Return the preparation with its starts, and the results with those of this run."""
@@ -130,9 +130,6 @@ class _Other:
         )
 
     def _because(self, differs: Sequence[str]) -> str:
-        # A run begun by such a version, and gone on with since, has all parts mixed.
-        if "basis" not in self._content or self._mixed.issuperset(NEEDED):
-            return "its version did not note what its numbers rest on"
         mixed = [NEEDED[part] for part in differs if part in self._mixed]
         other = [NEEDED[part] for part in differs if part not in self._mixed]
         told = [f"{' and '.join(other)} differ"] if other else []
@@ -204,8 +201,7 @@ class _Other:
     @cached_property
     def _only_python(self) -> frozenset[str]:
         """The options of the other run that were Python objects, of which a name says nothing."""
-        request = self._content.get("request") or {}
-        return frozenset(map(str, request.get("only_python", ())))
+        return frozenset(self._content["request"]["only_python"])
 
     @cached_property
     def _is_score_same(self) -> bool:
@@ -247,17 +243,8 @@ class _Other:
 
     def _answers(self, one: Evaluation) -> Answers | None:
         """Return its kept answers, if they are as measured; else count it with the reason."""
-        try:
-            found = self._usable(one)
-        except RoundedPredictionsError:
-            self._leave("whose predictions an earlier version kept with fewer digits", 1)
-            return None
+        is_late = time.monotonic() > self.until
+        found = None if is_late else read_answers(self.prepared, self._folder, one)
         if found is None:
             self._leave("without usable predictions for another metric or limit", 1)
         return found
-
-    def _usable(self, one: Evaluation) -> Answers | None:
-        """Return its kept answers, if they are whole and there is time for them."""
-        if time.monotonic() > self.until:
-            return None
-        return read_answers(self.prepared, self._folder, one)

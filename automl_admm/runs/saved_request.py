@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -14,11 +13,9 @@ from typing import Any
 from automl_admm.core.errors import ConfigurationError, StoreError
 from automl_admm.core.messages import reason_of
 from automl_admm.data.splits import HOLDOUT
-from automl_admm.plugins.contexts import BuildContext
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.option_record import Kind, Option
 from automl_admm.runs.options import AUTO, OPTIONS, WHOLE
-from automl_admm.store.file_schemas import TRIED_FIRST
 from automl_admm.store.json_content import (
     RESTORE,
     MismatchError,
@@ -107,12 +104,7 @@ def read_request(folder: RunFolder, changed: Mapping[str, Any]) -> RunConfig:
     The grammar is the copy in the run's folder unless `changed` names another one.
     """
     content = folder.read(folder.settings)
-    said = content.get("request")
-    if said is None:
-        raise StoreError(
-            f"the run in '{folder.path}' does not say how it was asked for.",
-            hint="It is of an older version of automl-admm, which could not be resumed.",
-        )
+    said = content["request"]
     objects = [*said["only_python"], *said["extra_plugins"]]
     if objects:
         raise ConfigurationError(
@@ -121,12 +113,12 @@ def read_request(folder: RunFolder, changed: Mapping[str, Any]) -> RunConfig:
         )
     if changed.get("grammar") is None and not folder.grammar.exists():
         raise StoreError(f"'{folder.path}' holds no {folder.grammar.name}.", hint=RESTORE)
-    said = checked_request(said, folder.settings)
-    # Older versions did not write every key: such a setting has its default.
+    check_request(said, folder.settings)
+    # An option that is newer than the run has its default.
     known = {name: said[name] for name in (*PLAIN, *OBJECTS, *WRITERS) if name in said}
     settings = known | {name: read(known[name]) for name, read in READERS.items() if name in known}
     settings |= {
-        "starts": _starts_of_user(content),
+        "starts": tuple(content["settings"]["starts"]),
         "grammar": folder.grammar,
         "work_dir": folder.path,
         "resumed": True,
@@ -139,27 +131,20 @@ def read_request(folder: RunFolder, changed: Mapping[str, Any]) -> RunConfig:
     return replace(before, **changed)
 
 
-def _starts_of_user(content: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the starts that a user gave; earlier versions wrote others among them, too."""
-    others = content.get(TRIED_FIRST, ())
-    return tuple(text for text in content["settings"]["starts"] if text not in others)
-
-
 def kept_cv(config: RunConfig) -> Any:
     """Return the way to split: a run goes on with the folds that it had.
 
-    The default of an older version was another one, and so may be that of other limits.
+    The default for other limits may be another one.
     """
     if config.cv is not None or not config.resumed or config.place is None:
         return config.cv
     folder = RunFolder(config.place)
     settings = folder.read(folder.settings)["settings"]
-    folds = settings.get("folds")
+    folds = int(settings["folds"])
+    if folds == 1:
+        return HOLDOUT
     # Few rows are dealt several times, whatever the limits.
-    is_default = settings.get("split", f"{folds} folds") != f"{folds} folds"
-    if folds is None or (is_default and folds > 1):
-        return None
-    return int(folds) if folds > 1 else HOLDOUT
+    return folds if settings["split"] == f"{folds} folds" else None
 
 
 def held_back(config: RunConfig) -> frozenset[str]:
@@ -170,32 +155,7 @@ def held_back(config: RunConfig) -> frozenset[str]:
     if config.changes_allowed or not config.resumed or config.place is None:
         return frozenset()
     folder = RunFolder(config.place)
-    said = folder.read(folder.settings).get("components_left_out", {})
-    return frozenset(map(str, said)) if isinstance(said, Mapping) else frozenset()
-
-
-def as_begun(config: RunConfig, context: BuildContext) -> BuildContext:
-    """Return the facts of a table as a resumed run began with them.
-
-    An older version searched for fillings in any table, and knew no order of levels.
-    """
-    if not config.resumed or config.place is None:
-        return context
-    folder = RunFolder(config.place)
-    said = folder.read(folder.settings)
-    begun = context.keeping_order_of(said.get("ordered_columns", ()))
-    return begun if "has_gaps" in said else replace(begun, has_gaps=True)
-
-
-def is_parted_as_before(config: RunConfig) -> bool:
-    """Return True for a run that goes on and was begun by a version that rounded shares.
-
-    Of each class it set aside the nearest whole number of rows.
-    """
-    if not config.resumed or config.place is None:
-        return False
-    folder = RunFolder(config.place)
-    return not folder.read(folder.settings).get("equal_chances", False)
+    return frozenset(folder.read(folder.settings)["components_left_out"])
 
 
 def _schema_of(option: Option) -> Schema:
@@ -203,7 +163,7 @@ def _schema_of(option: Option) -> Schema:
     schemas: Mapping[Kind, Schema] = {
         Kind.SECONDS: number,
         Kind.BYTES: number,
-        Kind.WHOLE: partial(_whole, whole(option.least)),
+        Kind.WHOLE: whole(option.least),
         Kind.SHARE: within(0.0, 1.0),
         Kind.FLAG: flag,
         Kind.CHOICE: one_of(*option.choices),
@@ -223,29 +183,15 @@ def _schema_of(option: Option) -> Schema:
     return nullable(schema) if getattr(RunConfig, option.name) is None else schema
 
 
-def _whole(schema: Schema, value: Any, where: str) -> None:
-    """Demand a whole number; earlier versions wrote 2.0 where a program gave it."""
-    schema(int(value) if isinstance(value, float) and value.is_integer() else value, where)
-
-
-def checked_request(said: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """Return the request with the options' present names; raise if a value is not of its kind.
-
-    It stands in the file at `path`.
-
-    Older versions wrote some options under other keys.
-    """
-    found = dict(said)
+def check_request(said: Mapping[str, Any], path: Path) -> None:
+    """Raise if a value of the request in the file at `path` is not of its option's kind."""
     for option in OPTIONS:
-        key = option.name if option.name in found else option.formerly
-        if not option.is_saved or key is None or key not in found:
+        if not option.is_saved or option.name not in said:
             continue
         try:
-            _schema_of(option)(found[key], f"request.{key}")
+            _schema_of(option)(said[option.name], f"request.{option.name}")
         except MismatchError as problem:
             raise StoreError(f"'{path}' is damaged: {problem}.", hint=RESTORE) from problem
-        found[option.name] = found[key]
-    return found
 
 
 def way_of(config: RunConfig, *more: str) -> str:

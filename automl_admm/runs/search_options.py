@@ -39,7 +39,6 @@ class SearchOptions:
             words="the budget",
             resume_help="Time from now on, such as 10m; +10m adds to the time that was left. "
             "[default: the time that was left]",
-            formerly="budget_seconds",
         ).metadata,
     )
     max_evaluations: int | None = field(
@@ -85,7 +84,6 @@ class SearchOptions:
             "Evaluations at a time. [default: one a core; 1 if only --max-evaluations is given]",
             words="the number of workers",
             resume_help="Evaluations at a time. [default: as before]",
-            formerly="workers",
         ).metadata,
     )
     eval_time_limit: float | str | None = field(
@@ -95,7 +93,6 @@ class SearchOptions:
             "--eval-timeout",
             "Time limit of one evaluation. [default: an eighth of the budget]",
             words="the time limit of one evaluation",
-            formerly="evaluation_seconds",
         ).metadata,
     )
     memory_limit: int | str | None = field(
@@ -106,7 +103,6 @@ class SearchOptions:
             "Memory that one evaluation may add to what its process begins with, such as 2GB. "
             "[default: its share of the machine's]",
             words="the memory limit",
-            formerly="memory_bytes",
         ).metadata,
     )
     min_fidelity: float | None = field(
@@ -139,7 +135,6 @@ class SearchOptions:
             words="the seed",
             least=0,
             command_default=0,
-            formerly="seed",
         ).metadata,
     )
     observers: Sequence[str] = field(

@@ -1,7 +1,6 @@
 """Schemas of the JSON files of a run folder.
 
-Keys unknown to older versions are optional, and their absence means "as before". Keys without a
-reader are not named here.
+Keys without a reader are not named here.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ from types import MappingProxyType
 from typing import Any
 
 from automl_admm.store.json_content import (
-    DIGEST,
     LARGEST_WHOLE,
     MismatchError,
     Schema,
     anything,
     cell,
     demand_digest,
+    demand_format,
     either,
     flag,
     list_of,
@@ -33,9 +32,12 @@ from automl_admm.store.json_content import (
     whole,
     within,
 )
+from automl_admm.store.store_schemas import STORE, STORE_MANIFEST
 
-FIRST_CERTIFICATE, CERTIFICATE_SCHEMA = 1, 2
-LARGEST_PID = 2**31 - 1  # a C int: psutil refuses a larger one
+CERTIFICATE_SCHEMA = 2
+# The form of `run.json` and `model.json`: a change that makes an older file mean another thing has
+# the next number.
+RUN_FORMAT = 1
 TASK = one_of("classification", "regression")
 SHARE = within(0.0, 1.0)
 TEXTS = list_of(text)
@@ -44,9 +46,8 @@ RUN_ID = "run_id"
 # The key in `model.json` of the part of `run.json` that belongs to the model.
 OF_RUN = "run"
 AS_SHIPPED = "as_shipped"
-# In the data of a run: how many values stand so many times among its rows. Earlier versions noted
-# how many rows equal one before them.
-REPEATED, TWINS = "repeated", "twins"
+# In the data of a run: how many values stand so many times among its rows.
+REPEATED = "repeated"
 # In the data of a run with weights or groups.
 LARGEST_TOTAL, TARGET_TYPE = "largest_total", "target_type"
 QUANTITIES = (
@@ -57,7 +58,6 @@ QUANTITIES = (
 TRIED_FIRST = "tried_first"
 # The key in `model.json` of the digest of the script; null where none was written.
 SCRIPT_SHA256 = "script_sha256"
-STORE_MANIFEST, STORE_RUN = "store.json", "run"
 GAPS_OF_COLUMN = record({"of": text, "empty": whole()})
 
 
@@ -69,15 +69,18 @@ def interval(value: Any, where: str) -> None:
 
 
 LIMIT = record(
-    {"name": text, "bound": number, "at_least": flag},
     {
+        "name": text,
+        "bound": number,
+        "at_least": flag,
         "by_threshold": flag,
         "of_baseline": nullable(real),
+    },
+    {
         "confidence": SHARE,
         "groups": list_of(text),
         "left_out": list_of(text),
         "cuts": mapping_of(list_of(real)),
-        "exact_names": flag,
     },
 )
 
@@ -106,10 +109,11 @@ SETTINGS = record(
         "target": nullable(text),
         "sensitive": TEXTS,
         "seed": whole(),
+        "folds": whole(1),
+        "split": text,
     },
     {
         "task": TASK,
-        "folds": whole(1),
         "test_size": SHARE,
         "certify": nullable(SHARE),
         "group_thresholds": flag,
@@ -122,12 +126,16 @@ SETTINGS = record(
     },
 )
 DATA = record(
-    {"rows": whole(), "columns": whole(), "sha256": text, "held_out_sha256": nullable(text)},
     {
+        "rows": whole(),
+        "columns": whole(),
+        "sha256": text,
+        "held_out_sha256": nullable(text),
         "rows_sum": text,
         "held_out_rows_sum": nullable(text),
         REPEATED: list_of(record({"times": whole(2), "values": whole(1)})),
-        TWINS: whole(),
+    },
+    {
         "classes": TEXTS,
         TARGET_TYPE: one_of(*QUANTITIES),
         "for_limits": mapping_of(text),
@@ -162,28 +170,48 @@ COLUMN = record(
         "has_gaps": flag,
     },
 )
-RUN = record(
-    {"settings": SETTINGS, "data": DATA},
+# What the numbers of a run rest on, a digest each.
+_BASIS = record(
+    dict.fromkeys(
+        (
+            *("rows", "columns", "classes", "splits", "seed", "software", "components", "metric"),
+            *("thresholds", "groups", "machine"),
+        ),
+        nullable(text),
+    )
+)
+_RUN = record(
     {
-        RUN_ID: text,
+        "settings": SETTINGS,
+        "data": DATA,
         "request": REQUEST,
-        "sessions": list_of(SESSION),
-        "schema": nullable(list_of(COLUMN)),
-        "ingest": list_of(READING),
+        "components_left_out": mapping_of(text),
+        "schema": list_of(COLUMN),
         "column_kinds": list_of(one_of("categorical", "many_levels", "text", "tags", "groups")),
         "has_gaps": flag,
-        "ordered_columns": list_of(text),
-        "equal_chances": flag,
-        "components_left_out": mapping_of(text),
-        "answers": list_of(READING),
-        "basis": mapping_of(nullable(text)),
-        "mixed_basis": TEXTS,
+        "ordered_columns": TEXTS,
+        "basis": _BASIS,
         "brought_by": mapping_of(text),
+    },
+    {
+        RUN_ID: text,
+        "sessions": list_of(SESSION),
+        "ingest": list_of(READING),
+        "answers": list_of(READING),
+        "mixed_basis": TEXTS,
         "reuse": list_of(record({"told": text})),
         TRIED_FIRST: list_of(text),
         "result": record({"stopped_by": text}),
     },
 )
+
+
+def run(value: Any, where: str) -> None:
+    """Demand a run as this version writes it."""
+    demand_format(value, RUN_FORMAT)
+    _RUN(value, where)
+
+
 SCORED = {"evaluation": whole(), "pipeline": text, "validation_score": real}
 ENSEMBLE = record(
     {
@@ -202,16 +230,19 @@ OF_FOLDS = record(
     {"models": whole(1), "rows": whole(1), "searched": whole(1), "reason": text, "said": text}
 )
 RUN_OF_MODEL = record(
-    {"settings": SETTINGS, "data": DATA},
     {
+        "settings": SETTINGS,
+        "data": DATA,
         "request": REQUEST,
-        "basis": mapping_of(nullable(text)),
-        "ordered_columns": list_of(text),
+        "basis": _BASIS,
+        "ordered_columns": TEXTS,
         "components_left_out": mapping_of(text),
         "plugins": mapping_of(text),
         "brought_by": mapping_of(text),
-    },
+    }
 )
+_VALUES = mapping_of(nullable(real))
+_THRESHOLD = either("a number, 'never' or 'always'", real, one_of("never", "always"))
 _MODEL = record(
     {
         "sha256": text,
@@ -219,16 +250,35 @@ _MODEL = record(
         "text_columns": TEXTS,
         "classes": nullable(TEXTS),
         "versions": mapping_of(text),
-    },
-    {
-        RUN_ID: text,
+        "rows": whole(),
+        "pipeline": text,
+        "fallback": nullable(text),
+        "evaluation": nullable(whole()),
+        "validation_score": real,
+        "feasible": flag,
+        "certificate_sha256": nullable(text),
+        "one_class": nullable(text),
+        "constraints": _VALUES,
+        "last_evaluation": nullable(whole()),
+        "log_sha256": text,
+        "seen_loss": nullable(real),
+        "held_out_score": nullable(real),
+        "held_out_interval": nullable(interval),
+        "held_out_rows": whole(),
+        "held_out_constraints": _VALUES,
+        "held_out_one_class": nullable(text),
+        "held_out_decisions": _VALUES,
+        "schema": list_of(COLUMN),
+        "trusted_types": TEXTS,
+        "is_array": flag,
         OF_RUN: RUN_OF_MODEL,
         AS_SHIPPED: TEXTS,
         SCRIPT_SHA256: nullable(text),
-        "threshold": nullable(
-            either("a number, 'never' or 'always'", real, one_of("never", "always"))
-        ),
-        "group_thresholds": mapping_of(anything),
+    },
+    {
+        RUN_ID: text,
+        "threshold": nullable(_THRESHOLD),
+        "group_thresholds": mapping_of(_THRESHOLD),
         "class_weights": mapping_of(real),
         "temperature": real,
         "calibration": record({"slope": real, "offset": real, "response": text}),
@@ -238,22 +288,12 @@ _MODEL = record(
         "ensemble": nullable(ENSEMBLE),
         "untested": nullable(text),
         "alone": nullable(text),
-        "last_evaluation": nullable(whole()),
-        "log_sha256": text,
-        "seen_loss": nullable(real),
         "went_wrong": nullable(text),
         "of_folds": nullable(OF_FOLDS),
-        "held_out_interval": nullable(interval),
-        "held_out_constraints": mapping_of(nullable(real)),
-        "held_out_one_class": nullable(text),
-        "held_out_decisions": mapping_of(nullable(real)),
         "few_found": nullable(text),
-        "schema": nullable(list_of(COLUMN)),
         "ingest": list_of(READING),
         "answers": list_of(READING),
         "positive": nullable(text),
-        "trusted_types": TEXTS,
-        "is_array": flag,
         "levels": mapping_of(list_of(cell)),
         "gaps": record({}, {"rows": whole(), "columns": mapping_of(GAPS_OF_COLUMN)}),
         "decimal": one_of(","),
@@ -262,7 +302,8 @@ _MODEL = record(
 
 
 def model(value: Any, where: str) -> None:
-    """Demand the manifest of a model, as it was written; the first ones had no digest."""
+    """Demand the manifest of a model, as this version wrote it."""
+    demand_format(value, RUN_FORMAT)
     _MODEL(value, where)
     demand_digest(value)
 
@@ -281,9 +322,9 @@ FINDING = record(
     },
     {"risk": SHARE},
 )
-_CERTIFICATE = record(
+CERTIFICATE = record(
     {
-        "schema": one_of(FIRST_CERTIFICATE, CERTIFICATE_SCHEMA),
+        "schema": one_of(CERTIFICATE_SCHEMA),
         "model_sha256": text,
         "rows_sha256": text,
         "rows": whole(1),
@@ -296,6 +337,8 @@ _CERTIFICATE = record(
         "position": whole(1),
         "versions": mapping_of(text),
         "time": text,
+        "data_sha256": text,
+        "token": text,
     },
     {
         "tested": whole(),
@@ -305,25 +348,20 @@ _CERTIFICATE = record(
 )
 
 
-def certificate(value: Any, where: str) -> None:
-    """Demand a certificate; the first ones had neither the hash of all data nor a token."""
-    _CERTIFICATE(value, where)
-    if value["schema"] != FIRST_CERTIFICATE:
-        record({"data_sha256": text, "token": text})(value, where)
-
-
 _ROWS_SET_ASIDE = record(
-    {"rows": whole(1), "places": list_of(whole())},
     {
-        RUN_ID: text,
+        "rows": whole(1),
+        "places": list_of(whole()),
         "fraction": nullable(SHARE),
-        "tested": nullable(list_of(whole())),
-        "largest": nullable(real),
         "groups": mapping_of(TEXTS),
-        "machine": mapping_of(text),
         "measured": mapping_of(
             nullable(either("a number or a list of numbers", real, list_of(real)))
         ),
+    },
+    {
+        RUN_ID: text,
+        "tested": nullable(list_of(whole())),
+        "machine": mapping_of(text),
     },
 )
 
@@ -332,43 +370,19 @@ def rows_set_aside(value: Any, where: str) -> None:
     """Demand the places of rows among so many rows, each of them once."""
     _ROWS_SET_ASIDE(value, where)
     places, rows = value["places"], value["rows"]
-    if len(set(places)) < len(places) or max(places, default=0) >= rows:
+    if not places or len(set(places)) < len(places) or max(places) >= rows:
         raise MismatchError(f"'places' are not places of different rows among {rows}")
+    if max(value.get("tested") or (), default=-1) >= len(places):
+        raise MismatchError("'tested' are not places among the rows set aside")
 
 
-LOOKS_SCHEMA = 1
-_CARRIED_LOOKS = record(
-    {
-        "schema": one_of(LOOKS_SCHEMA),
-        "looks": mapping_of(
-            list_of(record({"question": text, "number": whole(1)}, {"last": flag}))
-        ),
-        DIGEST: text,
-    }
-)
-
-
-def carried_looks(value: Any, where: str) -> None:
-    """Demand the looks that a run folder carries, as their digest says."""
-    _CARRIED_LOOKS(value, where)
-    demand_digest(value)
-
-
-HOLDER = record(
-    {"host": text, "pid": whole(1, LARGEST_PID), "start": number},
-    {"run": text, "rows": whole(), "session": whole(), "seconds": within(0.0, 1e12)},
-)
-STORE = record(
-    {STORE_RUN: text, "version": whole(), "rows": whole()},
-    {"is_open": flag, "generation": nullable(text)},
-)
 CHANGE = record({"settings_sha256": text, "log": text, "void": flag})
 
 # The files of a `RunFolder` that are read as they are; a certificate has a reader of its own.
 SCHEMAS: Mapping[str, Schema] = MappingProxyType(
     {
         "change.json": CHANGE,
-        "run.json": RUN,
+        "run.json": run,
         "model.json": model,
         STORE_MANIFEST: STORE,
         "certification-rows.json": rows_set_aside,

@@ -23,13 +23,20 @@ Schema = Callable[[Any, str], None]
 
 LARGEST_WHOLE = 2**63 - 1  # of SQLite and of numpy
 RESTORE = "It was changed after the run wrote it: restore it, or fit again."
+AGAIN = "Make it anew, or use the version of automl-admm that wrote it."
 # The key of a file's own digest: the hash of all else that it says.
 DIGEST = "content_sha256"
+# The key of the number of a file's form.
+FORMAT = "format"
 NO_KEYS: Mapping[str, Schema] = MappingProxyType({})
 
 
 class MismatchError(Exception):
     """A value against the schema, in words: its place, and the expected kind."""
+
+
+class OtherFormatError(Exception):
+    """A file that another version wrote in a form of its own."""
 
 
 def read_content(path: Path, schema: Schema, hint: str = RESTORE) -> dict[str, Any]:
@@ -40,6 +47,8 @@ def read_content(path: Path, schema: Schema, hint: str = RESTORE) -> dict[str, A
     try:
         content = json.loads(read_file(path).decode())
         schema(content, "")
+    except OtherFormatError as problem:
+        raise StoreError(f"'{path}' was written by another version.", hint=AGAIN) from problem
     except MismatchError as problem:
         raise StoreError(f"'{path}' is damaged: {problem}.", hint=hint) from problem
     except (ValueError, RecursionError) as problem:
@@ -58,9 +67,15 @@ def with_digest(content: Mapping[str, Any]) -> dict[str, Any]:
     return plain | {DIGEST: _digest(plain)}
 
 
+def demand_format(content: Any, number: int, key: str = FORMAT) -> None:
+    """Raise if an object has another form than that of this number."""
+    if isinstance(content, dict) and content.get(key) != number:
+        raise OtherFormatError
+
+
 def demand_digest(content: Mapping[str, Any]) -> None:
-    """Raise if a content does not match its digest; older versions wrote none."""
-    if DIGEST in content and content[DIGEST] != _digest(content):
+    """Raise if a content does not match its digest."""
+    if content.get(DIGEST) != _digest(content):
         raise MismatchError(f"its content is not what its {DIGEST} says")
 
 

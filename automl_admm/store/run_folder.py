@@ -11,9 +11,10 @@ from typing import Any
 
 from automl_admm.core.errors import NO_ROOM, ConfigurationError, DiskFullError, Remedy, StoreError
 from automl_admm.core.messages import as_argument
-from automl_admm.store.file_schemas import OF_RUN, RUN_ID, SCHEMAS, STORE_MANIFEST, STORE_RUN
+from automl_admm.store.file_schemas import RUN_ID, SCHEMAS
 from automl_admm.store.json_content import read_content
 from automl_admm.store.sqlite.lock import is_held, read_holder
+from automl_admm.store.store_schemas import STORE_MANIFEST, STORE_RUN
 from automl_admm.store.whole_files import open_whole
 
 # The copy of the data and the files of evaluations that go on: a name that no user thinks of.
@@ -129,7 +130,7 @@ class RunFolder:
         return content
 
     def _demand_one_run(self, known: Path, content: Mapping[str, Any]) -> None:
-        """Raise if the files that are there name different runs; older versions named none.
+        """Raise if the files that are there name different runs.
 
         The `content` of one of them is known.
         """
@@ -155,15 +156,11 @@ class RunFolder:
         if path == self.settings and never_began(self.path):
             told = f"the run in '{self.path}' was cut off before it began."
             return StoreError(told, hint="Delete the folder, and start the run again.")
-        if path == self.settings and self._has_telling_model():
+        if path == self.settings and self.model_manifest.exists():
             hint = "A model alone is for predict, evaluate, monitor and verify: name its run."
         if path == self.settings and self.study.exists():
             hint = "It is the folder of a Study: open it with Study.load."
         return StoreError(f"'{self.path}' holds no {path.name}.", hint=hint)
-
-    def _has_telling_model(self) -> bool:
-        """Return True if a model is there that names its own data and settings."""
-        return self.model_manifest.exists() and OF_RUN in self.read(self.model_manifest)
 
     def way_on(self) -> str | None:
         """Return what to do about files that a session has yet to write; None if it has ended."""
@@ -224,10 +221,7 @@ def refuse_full(path: Path, written: Path | None = None) -> None:
 
 
 def is_scratch(path: Path) -> bool:
-    """Return True for a folder named as those that a session makes; others are a user's.
-
-    Those of earlier versions have another one, as notes of a user may have, too.
-    """
+    """Return True for a folder named as those that a session makes; others are a user's."""
     named = SCRATCH_FOLDER.fullmatch(path.name) is not None
     return named and path.is_dir() and not path.is_symlink()
 

@@ -17,7 +17,7 @@ from automl_admm import AutoMLClassifier, FolderRun, InfeasibleError, plugin_api
 from automl_admm.core.errors import StoreError
 
 ROOT = Path(__file__).parents[2]
-OLD_RUNS = ROOT / "tests" / "runs" / "old_run"
+STORED = ROOT / "tests" / "runs" / "stored_run"
 PAGE = ROOT / "docs" / "reference" / "read_run.md"
 LIMITS = ("size_mb <= 1e-09", "recall >= 0.1", "recall <= 0.99")
 pytestmark = [
@@ -115,7 +115,7 @@ def test_it_stays_the_run_that_was_read_in_another_working_folder(
     """A run of the same name lies there."""
     here, there = tmp_path / "here", tmp_path / "there"
     shutil.copytree(infeasible, here / "run")
-    shutil.copytree(OLD_RUNS / "stacked", there / "run")
+    shutil.copytree(STORED / "stacked", there / "run")
     monkeypatch.chdir(here)
     run = read_run("run")
     monkeypatch.chdir(there)
@@ -138,15 +138,14 @@ def test_a_killed_run_has_evaluations_and_no_model(infeasible: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("name", ["stacked", "group_thresholds"])
-def test_a_run_of_an_older_version(name: str) -> None:
-    run = read_run(OLD_RUNS / name)
+def test_a_stored_run(name: str) -> None:
+    run = read_run(STORED / name)
     assert len(run.evaluations) == len(run.log) == 3
-    assert run.evaluations["ended"].isna().all()
     assert run.certificate is not None
     assert run.certificate.is_certified
     assert (
         run.held_out_score
-        == json.loads((OLD_RUNS / name / "model.json").read_text("utf-8"))["held_out_score"]
+        == json.loads((STORED / name / "model.json").read_text("utf-8"))["held_out_score"]
     )
     assert run.states.empty
     assert run.data_notes.empty
@@ -167,7 +166,7 @@ def test_a_run_before_its_first_evaluation(tmp_path: Path) -> None:
     assert run.state == "stopped"
     assert run.best is None
     assert list(run.evaluations.columns) == list(
-        read_run(OLD_RUNS / "stacked").evaluations.drop(columns="size_mb").columns
+        read_run(STORED / "stacked").evaluations.drop(columns="size_mb").columns
     )
     assert run.evaluations.empty
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from report_runs import an_evaluation, write_run
 
-OLD = Path(__file__).parents[1] / "runs" / "old_run"
+OLD = Path(__file__).parents[1] / "runs" / "stored_run"
 
 
 class Terminal(io.StringIO):
@@ -69,7 +69,6 @@ def test_runs_of_other_data_are_not_ranked_but_warned_of(run: Any) -> None:
     assert "warning" not in told.out
     for part in ("results", "validation", "held out", "certificate", "fingerprint", "winner"):
         assert f"\n{part}" in told.out
-    assert "interval" not in told.out, "older versions kept none"
     found = json.loads(run("compare", OLD / "stacked", OLD / "group_thresholds", "--json").out)
     assert found["is_comparable"] is False
     assert len(found["runs"][0]["data"]["fingerprint"]) == 64

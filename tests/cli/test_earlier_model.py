@@ -21,7 +21,6 @@ from automl_admm import LimitWarning, load, monitor
 from automl_admm.core.errors import StoreError
 from automl_admm.runs import pipelines
 from automl_admm.runs.finish import kept_model
-from automl_admm.store.json_content import with_digest
 
 SEARCH = (
     *("--target", "bad", "--grammar", "tiny", "--theta-solver", "random", "--executor", "inline"),
@@ -173,18 +172,6 @@ def test_it_stays_for_its_own_data_alone(
         shutil.copytree(made / "plain", place)
     assert run("resume", place, made / data, "--max-evaluations", 3, "-q").code == 0
     assert [one is not None for one in found[-1:]] == [is_there]
-
-
-def test_a_model_of_an_older_version_goes_by_the_settings_beside_it(
-    folder: Path, made: Path
-) -> None:
-    manifest = json.loads((folder / "model.json").read_text())
-    del manifest["run"]
-    (folder / "model.json").write_text(json.dumps(with_digest(manifest)))
-    told = run("evaluate", folder, made / "new.csv")
-    assert told.code == 0
-    assert "rows that the model learned from" in told.err
-    assert EARLIER not in told.err
 
 
 def test_a_model_of_other_data_in_the_folder_of_an_ended_run_is_refused(

@@ -11,16 +11,16 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from report_runs import an_evaluation, write_run
+from report_runs import an_evaluation, of_limit, write_run
 
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.report.writing import make_report
 
 HOSTILE = 'gap[<b>"\x1b[2J\u202e]'
 LIMITS = [
-    {"name": HOSTILE, "bound": 0.1, "at_least": False},
-    {"name": "recall", "bound": 0.5, "at_least": True},
-    {"name": "size_mb", "bound": 5.0, "at_least": False},
+    of_limit(HOSTILE, 0.1),
+    of_limit("recall", 0.5, at_least=True),
+    of_limit("size_mb", 5.0),
 ]
 VALUES = [(0.05, 0.4, 1.0), (0.25, 0.6, 1.0), (0.15, 0.55, 1.0), (0.05, 0.6, 9.0), (0.3, 0.3, 9.0)]
 

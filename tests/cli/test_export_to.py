@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 Run = Callable[..., Any]
-OLD_RUN = Path(__file__).parents[1] / "runs" / "old_run" / "stacked"
+OLD_RUN = Path(__file__).parents[1] / "runs" / "stored_run" / "stacked"
 EXPORTER = """
 from pathlib import Path
 from automl_admm.plugin_api import ExporterPlugin, hookimpl

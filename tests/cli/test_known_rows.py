@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm import AutoMLClassifier, LimitWarning, monitor
+from automl_admm import AutoMLClassifier, monitor
 from automl_admm.core.errors import DataError
 
 Run = Callable[..., Any]
@@ -187,20 +186,6 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def as_of_an_earlier_version(folder: Path) -> None:
-    """Leave only what earlier versions wrote."""
-    path = folder / "row-hashes.npy"
-    with path.open("rb") as file:
-        kept = [np.load(file) for _ in range(2)]
-    with path.open("wb") as file:
-        for kind in kept:
-            np.save(file, kind)
-    for look in (folder / "monitoring").glob("look-*.json"):
-        content = json.loads(look.read_text())
-        known = {k: v for k, v in content.items() if not k.startswith(("placed", "written"))}
-        look.write_text(json.dumps(known))
-
-
 def test_rows_with_the_same_cells_in_other_columns_are_fresh(
     run: Run, asked: Path, tmp_path: Path
 ) -> None:
@@ -211,30 +196,17 @@ def test_rows_with_the_same_cells_in_other_columns_are_fresh(
     done = run("verify", asked, new, "--fresh")
     assert (done.code, "rows of the run" in done.err) == (0, False), done.err
     assert "600 of the 600 rows" in run("verify", asked, own, "--fresh").err
-    older = Path(shutil.copytree(asked, tmp_path / "older"))
-    as_of_an_earlier_version(older)
-    done = run("verify", older, new, "--fresh")
-    assert "rows of the run, or have the cells of such rows in other columns" in done.err
-    assert run("verify", older, own).code == 0
-    told = "rows that the model learned from, or have the cells of such rows in other columns"
-    assert told in run("evaluate", older, new).err
     assert "learned from" not in run("evaluate", asked, new).err
 
 
-@pytest.mark.parametrize("is_older", [False, True], ids=["this version", "an earlier version"])
-def test_looks_know_rows_by_their_columns(
-    run: Run, asked: Path, tmp_path: Path, *, is_older: bool
-) -> None:
+def test_looks_know_rows_by_their_columns(run: Run, asked: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(asked, tmp_path / "RUN"))
     first, second = answers(300, 1), answers(300, 2)
     assert monitor(folder, first).learned == 0
-    if is_older:
-        as_of_an_earlier_version(folder)
     again = write(first.sample(frac=1.0, random_state=0), tmp_path / "again.parquet")
     assert "has the rows of look 1 again" in run("monitor", folder, again).err
-    with pytest.warns(LimitWarning) if is_older else nullcontext():
-        found = monitor(folder, second[second.columns[::-1]])
-    assert (found.repeated == 0, found.learned == 0) == (not is_older, not is_older)
+    found = monitor(folder, second[second.columns[::-1]])
+    assert (found.repeated, found.learned) == (0, 0)
     for frame, look in ((second[:40][::-1], 2), (pd.concat([first, second]), 1)):
         with pytest.raises(DataError, match=f"rows of look {look} again"):
             monitor(folder, frame)
@@ -250,18 +222,11 @@ def looks_of(folder: Path) -> int:
     return len(list((folder / "monitoring").glob("look-*.json")))
 
 
-@pytest.mark.parametrize("is_older", [False, True], ids=["this version", "an earlier version"])
 @pytest.mark.parametrize(("old", "new"), [(-1, 0), (40, 0), (100, 300)])
-def test_rows_of_the_fit_are_no_look(
-    run: Run, folder: Path, old: int, new: int, *, is_older: bool
-) -> None:
-    if is_older:
-        path = folder / "row-hashes.npy"
-        np.save(path, np.load(path))
+def test_rows_of_the_fit_are_no_look(run: Run, folder: Path, old: int, new: int) -> None:
     some = learned_from(folder, OWN)[:old]
     given = pd.concat([some, visits(new, 5)], ignore_index=True)
-    name = "given.parquet" if is_older else "given.csv"
-    done = run("monitor", folder, write(given, folder.parent / name))
+    done = run("monitor", folder, write(given, folder.parent / "given.csv"))
     assert done.code == 3
     assert f"{len(some)} of the {len(given)} rows" in done.err
     assert "equal rows that the model learned from" in done.err

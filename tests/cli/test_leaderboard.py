@@ -19,7 +19,7 @@ from automl_admm.cli.shared.text_table import align
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.log import SqliteStore
 
-OLD = Path(__file__).parents[1] / "runs" / "old_run"
+OLD = Path(__file__).parents[1] / "runs" / "stored_run"
 
 HOSTILE = '=cmd|"/C calc"!A1\x1b[2J\u202e'
 LONG = "a_name_of_a_limit_that_is_longer_than_any_terminal_is_wide_" * 3

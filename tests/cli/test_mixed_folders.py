@@ -121,15 +121,6 @@ def test_the_name_of_a_run_stays_when_it_goes_on(made: Path, tmp_path: Path) -> 
     assert json.loads((folder / "store.json").read_text())["run"] == before
 
 
-def test_folders_of_older_versions_name_no_run_and_are_read(made: Path, tmp_path: Path) -> None:
-    folder = mixed(made, tmp_path, ())
-    content = json.loads((folder / "run.json").read_text())
-    del content["run_id"]
-    (folder / "run.json").write_text(json.dumps(content))
-    for command in ("predict", "evaluate", "leaderboard"):
-        assert run(*call(command, folder, made / "mine.csv")).code == 0, command
-
-
 def test_a_run_in_memory_has_no_name_to_differ(made: Path) -> None:
     rows = pd.read_csv(made / "mine.csv")
     search = AutoMLClassifier(

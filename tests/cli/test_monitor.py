@@ -22,8 +22,6 @@ from automl_admm import (
 from automl_admm.certify.watching import State
 from automl_admm.core.errors import DataError
 from automl_admm.runs.saved.monitor.kept_reference import FEWEST_ROWS
-from automl_admm.store.json_content import with_digest
-from automl_admm.store.run_folder import write_json
 
 Run = Callable[..., Any]
 
@@ -157,26 +155,6 @@ def test_some_rows_given_twice_are_told_without_a_certificate(run: Run, folder: 
     told = json.loads(run("evaluate", "RUN", "some.csv", "--json").out)
     assert "of the 360 rows" in told["given_twice"]
     assert "before them" not in run("evaluate", "RUN", "2.csv").err
-
-
-def test_numbers_of_an_earlier_version_tell_rows_given_twice(run: Run, folder: Path) -> None:
-    model = json.loads((folder / "RUN" / "model.json").read_text())
-    model["run"]["data"]["twins"] = sum(
-        one["values"] for one in model["run"]["data"].pop("repeated")
-    )
-    write_json(folder / "RUN" / "model.json", with_digest(model))
-    pd.concat([people(300, 8), people(300, 8).head(60)]).to_csv(folder / "some.csv", index=False)
-    assert "of the 360 rows" in run("evaluate", "RUN", "some.csv").err
-
-
-def test_a_run_of_an_earlier_version_tells_whole_files_given_twice(run: Run, folder: Path) -> None:
-    model = json.loads((folder / "RUN" / "model.json").read_text())
-    del model["run"]["data"]["repeated"]
-    write_json(folder / "RUN" / "model.json", with_digest(model))
-    pd.concat([people(300, 8), people(300, 8).head(60)]).to_csv(folder / "some.csv", index=False)
-    assert "before them" not in run("evaluate", "RUN", "some.csv").err
-    pd.concat([people(300, 8)] * 2).to_csv(folder / "twice.csv", index=False)
-    assert "of the 600 rows" in run("evaluate", "RUN", "twice.csv").err
 
 
 def test_rows_given_twice_in_a_file_are_told(run: Run, folder: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 from certified_rows import told
 
 from automl_admm.cli.main import main
+from automl_admm.store.json_content import with_digest
 
 CITIES = ("北京", "上海", "广州", "成都")
 DRAWN = np.random.default_rng(0)
@@ -85,29 +86,15 @@ def misnamed(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-OLD = "an earlier version noted nothing"
-
-
-@pytest.fixture(params=["", OLD])
-def misnamed_run(request: Any, misnamed: Path, tmp_path: Path) -> Path:
-    """Return the folder of the run as it is, or as an earlier version left it."""
-    run = tmp_path / "run"
-    shutil.copytree(misnamed / "run", run)
-    if request.param == OLD:
-        forget(run, "found_encoding")
-    return run
-
-
 def forget(run: Path, *keys: str) -> None:
     """Take keys out of a model's request, or of the model itself."""
     for path in (run / "run.json", run / "model.json"):
         content = json.loads(path.read_text("utf-8"))
-        content.pop("content_sha256", None)
         for key in keys:
             content.pop(key, None)
             for said in (content, content.get("run", {})):
                 said.get("request", {}).pop(key, None)
-        path.write_text(json.dumps(content), "utf-8")
+        path.write_text(json.dumps(with_digest(content)), "utf-8")
 
 
 KNOWS = {
@@ -120,10 +107,10 @@ KNOWS = {
 
 @pytest.mark.parametrize("words", KNOWS, ids=" ".join)
 def test_a_run_knows_its_own_file_though_its_encoding_was_named_wrongly(
-    words: tuple[str, ...], misnamed: Path, misnamed_run: Path, capsys: Any
+    words: tuple[str, ...], misnamed: Path, capsys: Any
 ) -> None:
     (command, *options), (expected, words_said) = words, KNOWS[words]
-    code, said = told(capsys, command, misnamed_run, misnamed / "own.csv", *options)
+    code, said = told(capsys, command, misnamed / "run", misnamed / "own.csv", *options)
     assert code == expected, said
     assert words_said in said
     assert said.count("own.csv: ") == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -34,15 +33,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def as_of_an_earlier_version(run: Path) -> None:
-    """Leave out the hashes that go by the digits of numbers."""
-    path = run / "row-hashes.npy"
-    content, kept = io.BytesIO(path.read_bytes()), io.BytesIO()
-    for _ in range(3):
-        np.save(kept, np.load(content))
-    path.write_bytes(kept.getvalue())
-
-
 def check_known(capsys: Any, run: Path, later: Path) -> None:
     code, said = told(capsys, "verify", run, later, "--fresh")
     assert code == 3, said
@@ -61,29 +51,15 @@ def test_rows_are_known_in_a_narrower_type(
     check_known(capsys, runs / role, written(with_more(kind), tmp_path / "later.parquet"))
 
 
-@pytest.mark.parametrize("is_earlier", [False, True])
-def test_rows_are_known_in_a_narrower_type_by_a_run_of_an_earlier_version(
-    tmp_path: Path, is_earlier: bool, capsys: Any
-) -> None:
-    run = fit_in_python(with_more("float64"), tmp_path / "run", time=with_more("float64")["more"])
-    if is_earlier:
-        as_of_an_earlier_version(run)
-    check_known(capsys, run, written(with_more("float32"), tmp_path / "later.parquet"))
-
-
 @pytest.mark.parametrize("role", ["sample_weight", "time"])
 def test_a_feature_made_wide_is_known_beside_a_narrow_column_of_its_name(
     tmp_path: Path, role: str, capsys: Any
 ) -> None:
-    """Also by a run of an earlier version, whose hashes go by the types of training."""
     narrow, wide = with_more("float32"), with_more("float32", "float64")
     run = fit_in_python(wide, tmp_path / "run", **{role: narrow["more"]})
     files = {"narrow.parquet": narrow, "wide.parquet": wide, "rows.csv": narrow}
     for name, rows in files.items():
         check_known(capsys, run, written(rows, tmp_path / name))
-    as_of_an_earlier_version(run)
-    check_known(capsys, run, tmp_path / "narrow.parquet")
-    check_known(capsys, run, tmp_path / "wide.parquet")
 
 
 @pytest.mark.parametrize("own", [("float64",), ("float32", "float64"), ("float32",)])

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-OLD = Path(__file__).parents[1] / "runs" / "old_run" / "stacked"
+OLD = Path(__file__).parents[1] / "runs" / "stored_run" / "stacked"
 Run = Callable[..., Any]
 OUTPUTS = (
     ("report", "old", "-o", "old/run.html"),

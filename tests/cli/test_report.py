@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-OLD = Path(__file__).parents[1] / "runs" / "old_run" / "stacked"
+OLD = Path(__file__).parents[1] / "runs" / "stored_run" / "stacked"
 Run = Callable[..., Any]
 
 

@@ -115,9 +115,7 @@ def test_a_column_without_a_value_among_the_rows_set_aside_lets_nothing_be_prove
     assert (reason := "has no rows with a value in column 'code'") in done.out
     assert reason in run("verify", "out", "rows.csv").out
     content = json.loads(Path("out/run.json").read_text())
-    assert content["data"].pop("filled") == ["age", "income", "code"]
-    Path("out/run.json").write_text(json.dumps(content))  # as older versions wrote it
-    assert reason in run("verify", "out", "rows.csv").out
+    assert content["data"]["filled"] == ["age", "income", "code"]
 
 
 def test_a_pipeline_that_takes_no_blank_fails_with_the_reason(run: Any) -> None:

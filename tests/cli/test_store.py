@@ -11,16 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from report_runs import of_limit, write_run
 
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Candidate, Selection
 from automl_admm.store.sqlite.log import SqliteStore
 from automl_admm.store.sqlite.rows import digest
 
-LIMITS = [
-    {"name": "latency_us", "bound": 10.0, "at_least": False},
-    {"name": "recall", "bound": 0.5, "at_least": True},
-]
+LIMITS = [of_limit("latency_us", 10.0), of_limit("recall", 0.5, at_least=True)]
 FIRST = Evaluation(
     number=1,
     key="k1",
@@ -42,29 +40,14 @@ FAILED = Evaluation(
     message='-bad, "quoted"\nand long',
 )
 
-SETTINGS = {
-    "grammar_text": "",
-    "space_sha256": "aa",
-    "starts": [],
-    "metric": "roc_auc",
-    "metric_best": 1.0,
-    "limits": LIMITS,
-    "workers": 1,
-    "target": "buys",
-    "sensitive": [],
-    "seed": 0,
-}
-DATA = {"rows": 10, "columns": 2, "sha256": "aa", "held_out_sha256": None}
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    path = tmp_path / "out"
-    path.mkdir()
-    with closing(SqliteStore(path / "store.sqlite", create=True)) as store:
-        store.append(FIRST)
-        store.append(FAILED)
-    (path / "run.json").write_text(json.dumps({"settings": SETTINGS, "data": DATA}))
+    path = write_run(tmp_path / "out", [FIRST, FAILED])
+    SqliteStore(path / "store.sqlite", write=True).close()  # as a run leaves it, with its lock
+    content = json.loads((path / "run.json").read_text())
+    content["settings"] |= {"limits": LIMITS, "target": "buys"}
+    (path / "run.json").write_text(json.dumps(content))
     return path
 
 

@@ -21,7 +21,7 @@ from automl_admm.data.reading.tables import read_table
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
-from automl_admm.store.json_content import DIGEST, with_digest
+from automl_admm.store.json_content import with_digest
 from automl_admm.store.sqlite.log import SqliteStore
 
 LIMITS = ("fpr <= 0.3", "fpr_gap[sex] <= 0.3", "size_mb <= 20")
@@ -277,33 +277,6 @@ def test_rows_that_the_search_had_are_no_rows_set_aside(run: Any, folder: Path) 
     assert done.code == 6
     assert "DIFFERS: These are other rows" in done.out
     assert "not those that the run searched on" in done.out
-
-
-def test_a_certificate_of_an_older_version_is_still_read(run: Any, folder: Path) -> None:
-    def older(content: dict[str, Any]) -> None:
-        content["schema"] = 1
-        del content["data_sha256"], content["token"]
-        size = content["findings"][2]
-        size["value"] = size["bound"] = 2.5 * size["value"]  # it was that of a pickle
-
-    edit(folder, older, signed=False)
-    for name, keys in (
-        ("model.json", ("certificate_sha256",)),
-        ("certification-rows.json", ("fraction", "groups", "measured")),
-    ):
-        said = json.loads((folder / name).read_text())
-        for key in keys:
-            del said[key]
-        said.pop(DIGEST, None)
-        (folder / name).write_text(json.dumps(said))
-    (folder / "row-hashes.npy").unlink()
-    done = run("verify", "out", "credit.csv")
-    assert done.code == 0, done.out
-    assert "not computed again: the order of the test: a version of automl-admm" in done.out
-    credit(4, 600).to_csv("fresh.csv", index=False)
-    done = run("verify", "out", "fresh.csv", "--fresh")
-    assert done.code == 0, done.err
-    assert "warning: the run does not say which rows it had" in done.err
 
 
 def test_the_order_is_not_computed_from_a_log_that_lost_pipelines(run: Any, folder: Path) -> None:

@@ -11,8 +11,6 @@ import pandas as pd
 import pytest
 from certified_rows import ASKED, ROWS, fit, fit_in_python, told, written
 
-from automl_admm.runs.session import run_json
-
 TENTHS = (ROWS["y"] + 0.1).astype("float32")
 # The types of a column with a role.
 ROLES = {"group": "float32", "weight": "float16", "time": "float32", "sensitive": "float32"}
@@ -65,18 +63,6 @@ def test_a_certificate_is_verified_from_any_form(
     code, said = told(capsys, "verify", runs / run, runs / file)
     assert code == 0, said
     assert "the data agree: CERTIFIED" in said
-
-
-@pytest.mark.parametrize("file", ["whole.csv", "small.parquet", "narrow.parquet"])
-def test_a_run_of_an_earlier_version_is_verified_by_the_file_of_the_fit(
-    runs: Path, tmp_path: Path, file: str, capsys: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It does not say of which type its target was."""
-    monkeypatch.setattr(run_json, "QUANTITIES", ())
-    fit(runs / file, tmp_path / "run")
-    assert "target_type" not in json.loads((tmp_path / "run" / "run.json").read_text())["data"]
-    code, said = told(capsys, "verify", tmp_path / "run", runs / file)
-    assert code == 0, said
 
 
 def test_rows_of_the_run_are_known_without_a_certificate(tmp_path: Path, capsys: Any) -> None:

@@ -82,18 +82,9 @@ def test_whole_numbers_are_the_same_group_beside_missing_ones() -> None:
     assert model.predict(gaps)[0] == decided(model, gaps, 0.5)[0]
 
 
-def test_a_model_of_an_earlier_version_knows_its_groups_by_the_names_that_it_gave() -> None:
-    thirds = X.assign(sex=np.resize([1 / 3, 0.5], 60))
-    model = classifier(thresholds={"0.333333": 0.2, "0.5": 0.8}).fit(thirds, Y)
-    del model.exact_names  # as a file of a version without it
-    bars = np.where(thirds["sex"] == 0.5, 0.8, 0.2)
-    assert (model.predict(thirds) == decided(model, thirds, bars)).all()
-    assert model.unknown_groups(thirds) == {}
-
-
 def test_a_group_that_is_almost_known_is_unknown() -> None:
     near = X.assign(sex=np.resize([48.1372, 48.137158], 60))
-    model = classifier(thresholds={"48.1372": 0.2}, exact_names=True).fit(near, Y)
+    model = classifier(thresholds={"48.1372": 0.2}).fit(near, Y)
     bars = np.where(near["sex"] == 48.1372, 0.2, 0.5)
     assert (model.predict(near) == decided(model, near, bars)).all()
     assert model.unknown_groups(near) == {"48.137158": 30}
@@ -105,7 +96,7 @@ def test_a_number_in_a_narrower_float_is_of_the_group_that_it_was(given: str) ->
     thresholds = {"1.1, f": 0.2, "0.123456789, f": 0.8, "9.7, f": 0.4}
     columns = {"sex": (), "kind": ()}
     wide = numbers.assign(kind="f")
-    model = classifier(thresholds=thresholds, columns=columns, exact_names=True).fit(wide, Y)
+    model = classifier(thresholds=thresholds, columns=columns).fit(wide, Y)
     narrow = wide.astype({"sex": "float32"})
     if given == "widened":
         narrow = narrow.astype({"sex": float})

@@ -80,16 +80,6 @@ def test_different_cells_are_different_groups(rows: list[tuple[str | None, str |
         assert len(pairs) == len(set(names)) == len({cells for cells, _ in pairs})
 
 
-def test_names_of_earlier_versions_stay() -> None:
-    frame = pd.DataFrame({"site": SITES[:3], "a": ["x, y", "x", "a missing"]})
-    for columns in ([GroupColumn("site")], [GroupColumn("site"), GroupColumn("a")]):
-        found = Grouping(tuple(columns), are_exact=False)(frame)
-        more = ["", "", ""] if len(columns) == 1 else [", x, y", ", x", ", a missing"]
-        assert list(found) == [
-            a + b for a, b in zip(["48.1372", "48.1372", "11.5"], more, strict=True)
-        ]
-
-
 def test_text_is_not_cut() -> None:
     with pytest.raises(DataError, match=r"column 'sex' holds no numbers.*Write \[sex\]"):
         check_columns((GroupColumn("sex", (1.0,)),), FRAME, "fpr_gap[sex:1]")

@@ -12,11 +12,41 @@ from typing import Any
 
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Candidate, Selection
+from automl_admm.store.file_schemas import RUN_FORMAT
+from automl_admm.store.json_content import FORMAT
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.log import SqliteStore
 
 COMPONENTS = ("ridge", "tree", "forest")
 VOID = {"meta", "br"}
+
+
+# What a run always notes of its data, and of what its numbers rest on.
+DATA: dict[str, Any] = {
+    "rows": 10,
+    "columns": 2,
+    "sha256": "1" * 64,
+    "held_out_sha256": None,
+    "rows_sum": f"{1:016x}",
+    "held_out_rows_sum": None,
+    "repeated": [],
+}
+BASIS = ("rows", "columns", "classes", "splits", "seed", "software", "components", "metric")
+OF_THE_TABLE: dict[str, Any] = {
+    "schema": [],
+    "column_kinds": [],
+    "has_gaps": False,
+    "ordered_columns": [],
+    "components_left_out": {},
+    "brought_by": {},
+    "basis": dict.fromkeys((*BASIS, "thresholds", "groups", "machine"), "a"),
+}
+
+
+def of_limit(name: str, bound: float, **more: Any) -> dict[str, Any]:
+    """Return a limit as `run.json` has it."""
+    item = {"name": name, "bound": bound, "at_least": False, "of_baseline": None}
+    return {**item, "by_threshold": True, **more}
 
 
 def an_evaluation(number: int, **changes: Any) -> Evaluation:
@@ -52,15 +82,20 @@ def write_run(
         "metric_best": 1.0,
         "workers": 2,
         "seed": 0,
-        "limits": [{"name": limit, "bound": 50.0, "at_least": False}],
+        "limits": [of_limit(limit, 50.0)],
         "target": "y",
         "sensitive": [],
+        "folds": 1,
+        "split": "2 of 10 rows held out",
     }
     content: dict[str, Any] = {
+        FORMAT: RUN_FORMAT,
         "state": "running",
         "title": "made up",
+        "request": {"looks": None, "extra_plugins": [], "only_python": []},
         "settings": settings,
-        "data": {"rows": 10, "columns": 2, "sha256": "1" * 64, "held_out_sha256": None},
+        "data": {**DATA, **changes.pop("data", {})},
+        **OF_THE_TABLE,
         "sessions": [],
     }
     folder.settings.write_text(json.dumps(content | changes))

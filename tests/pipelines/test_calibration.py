@@ -240,16 +240,6 @@ def test_ties_are_decided_as_they_were_validated(
     assert ties_called(shipped(used, found, tmp_path)) == {"no"}
 
 
-def test_a_log_of_an_earlier_version_ships_with_its_ties_as_validated(tmp_path: Path) -> None:
-    """Its threshold is on the other side of them where the positive label is sorted first."""
-    used = of_two_neighbours("no", tmp_path)
-    found = judged(used, tmp_path)
-    logged = json.loads(json.dumps({**found.details}))
-    logged["threshold"] *= (1 + 1e-12) / (1 - 1e-12)
-    model = shipped(used, replace(found, details=logged), tmp_path)
-    assert ties_called(model) == {"no"}
-
-
 def test_decisions_that_no_threshold_makes_are_not_calibrated(tmp_path: Path) -> None:
     used = of_two_neighbours("yes", tmp_path)
     model = used.fit_on(default_start(used.space.space), 0, used.table)

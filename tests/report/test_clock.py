@@ -61,12 +61,6 @@ def test_a_log_of_an_older_version_has_estimates(tmp_path: Path) -> None:
     assert found == RunClock({1: 0.25, 2: 0.5}, 2)
 
 
-def test_a_stored_run_of_an_older_version_says_that_it_has_no_times() -> None:
-    view = read_view(Path(__file__).parents[1] / "runs" / "old_run" / "stacked")
-    assert clock_of(view.searched).estimated == len(view.evaluations)
-    assert "no time of day" in convergence.draw(convergence.measure(view)).source
-
-
 def test_a_run_that_a_newer_version_went_on_with_has_both(tmp_path: Path) -> None:
     evaluations = [ending(1, None), ending(2, 5002.0)]
     found = clock(tmp_path, evaluations, session(0.0, 10.0), session(5000.0, 8.0))

@@ -23,7 +23,7 @@ def test_the_published_schema_is_that_of_the_records() -> None:
 
 @pytest.mark.parametrize("name", ["stacked", "group_thresholds"])
 def test_a_finished_run_has_valid_numbers(name: str) -> None:
-    found = json.loads(make_report(ROOT / "tests/runs/old_run" / name).content)
+    found = json.loads(make_report(ROOT / "tests/runs/stored_run" / name).content)
     for key, schema in describe()["properties"].items():
         assert is_valid(found[key], schema), key
     assert not is_valid({**found, "limits": None}, describe())

@@ -21,7 +21,7 @@ from automl_admm.core.errors import ConfigurationError
 from automl_admm.report.rows.given import RowsAsked
 from automl_admm.report.writing import make_report
 
-OLD = Path(__file__).parents[1] / "runs" / "old_run" / "group_thresholds"
+OLD = Path(__file__).parents[1] / "runs" / "stored_run" / "group_thresholds"
 THEIRS = {
     "accuracy": metrics.accuracy_score,
     "selection_rate": fair.selection_rate,

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from accessibility import serious_violations
 from browser import Browser, browser_here, running_browser
-from report_runs import an_evaluation, write_run
+from report_runs import an_evaluation, of_limit, write_run
 
 from automl_admm.report.audit.exporting import write_audit
 from automl_admm.report.page import SECTIONS
@@ -23,7 +23,7 @@ from automl_admm.report.writing import make_report
 from automl_admm.runs.saved.saved_run import read_saved_run
 from automl_admm.runs.session.iterations import Iteration
 
-OLD = Path(__file__).parents[1] / "runs" / "old_run" / "group_thresholds"
+OLD = Path(__file__).parents[1] / "runs" / "stored_run" / "group_thresholds"
 HOSTILE = "</title></style><script>alert(1)</script><img src=https://a.example onerror=alert(2)>"
 LONG = "a_name_without_any_place_to_break_" * 8
 pytestmark = [
@@ -131,7 +131,7 @@ def conflicting(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     run = write_run(tmp_path_factory.mktemp("conflicting") / "run", evaluations)
     settings = json.loads((run / "run.json").read_text())["settings"]
-    limits = [{"name": one, "bound": 50.0, "at_least": False} for one in ("size_mb", "latency_us")]
+    limits = [of_limit(one, 50.0) for one in ("size_mb", "latency_us")]
     change(run / "run.json", settings={**settings, "limits": limits})
     place = run / "report.html"
     place.write_bytes(make_report(run).page)

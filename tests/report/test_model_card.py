@@ -15,7 +15,7 @@ from automl_admm.report.shipped import shipped_of
 from automl_admm.report.view import read_view
 from automl_admm.runs.saved.saved_run import read_saved_run
 
-OLD = Path(__file__).parents[1] / "runs" / "old_run"
+OLD = Path(__file__).parents[1] / "runs" / "stored_run"
 HOSTILE = '---\n<script>alert(1)</script> | `x` [a](b) "q" \x1b[2J\u202e: {é}'
 
 

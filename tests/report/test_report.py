@@ -17,8 +17,9 @@ from automl_admm.core.evaluations import ENDED, Evaluation
 from automl_admm.report.document.frame import POLICY
 from automl_admm.report.page import SECTIONS
 from automl_admm.report.writing import Report, make_report, write_report
+from automl_admm.store.json_content import with_digest
 
-OLD = Path(__file__).parents[1] / "runs" / "old_run"
+OLD = Path(__file__).parents[1] / "runs" / "stored_run"
 HOSTILE = (
     "</title></style><script>alert(1)</script>\"'<img src=x onerror=y>\x1b]0;t\x07\u202e=1+2&amp;"
 )
@@ -45,7 +46,7 @@ def page(report: Report) -> Page:
 
 
 def change(path: Path, **changes: Any) -> None:
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    path.write_text(json.dumps(with_digest(json.loads(path.read_text()) | changes)))
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from automl_admm.report.view import read_view
 from automl_admm.runs.option_record import Option
 from automl_admm.runs.options import OPTIONS
 
-OLD = Path(__file__).parents[1] / "runs" / "old_run" / "group_thresholds"
+OLD = Path(__file__).parents[1] / "runs" / "stored_run" / "group_thresholds"
 ASKED = {"source": "data.csv", "looks": None, "extra_plugins": [], "only_python": []}
 SAVED = tuple(option for option in OPTIONS if option.flag is not None and option.is_saved)
 
@@ -52,13 +51,3 @@ def test_a_run_without_rows_held_out_asks_for_none(tmp_path: Path) -> None:
     none, default = ASKED | {"test_size": 0.0}, ASKED | {"test_size": 0.2}
     assert "--test-size" in written(write_run(tmp_path / "none", (), request=none))
     assert "--test-size" not in written(write_run(tmp_path / "default", (), request=default))
-
-
-def test_a_run_of_an_earlier_version_has_its_seed_and_its_budget(tmp_path: Path) -> None:
-    words = written(Path(shutil.copytree(OLD, tmp_path / "run")))
-    assert settings_given(fit.make_context("fit", words).params)["random_state"] == 2
-    request = ASKED | {"budget_seconds": 90.0, "workers": 3}
-    run = write_run(tmp_path / "budget", (), request=request)
-    given = settings_given(fit.make_context("fit", written(run)).params)
-    assert (given["time_budget"], given["n_jobs"]) == (90.0, 3)
-    assert not reproduction.measure(read_view(run)).is_repeatable

@@ -35,8 +35,9 @@ from automl_admm.report.sections import (
     winner,
 )
 from automl_admm.report.view import RunView, read_view
+from automl_admm.store.json_content import with_digest
 
-OLD = Path(__file__).parents[1] / "runs" / "old_run"
+OLD = Path(__file__).parents[1] / "runs" / "stored_run"
 
 
 def view_of(tmp_path: Path, evaluations: Any, **changes: Any) -> RunView:
@@ -218,7 +219,7 @@ def test_the_model_has_the_thresholds_that_it_decides_at(tmp_path: Path, group: 
     run = Path(shutil.copytree(OLD / "group_thresholds", tmp_path / "run"))
     manifest = json.loads((run / "model.json").read_text())
     manifest |= {"threshold": 0.5954, "group_thresholds": {"female": group, "male": 0.75}}
-    (run / "model.json").write_text(json.dumps(manifest))
+    (run / "model.json").write_text(json.dumps(with_digest(manifest)))
     found = winner.measure(read_view(run))
     assert found.group_thresholds == manifest["group_thresholds"]
     source = winner.draw(found).source

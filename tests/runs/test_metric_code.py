@@ -140,7 +140,7 @@ def test_a_python_with_other_switches_knows_nothing_of_a_digest() -> None:
 
 
 @pytest.mark.parametrize("was", ["cpython-311:a", "a", UNKNOWN, None])
-def test_digests_of_earlier_versions_are_not_told_as_other_code(was: str | None) -> None:
+def test_digests_of_another_manner_are_not_told_as_other_code(was: str | None) -> None:
     assert not is_other_metric(was, code_of(of_a_global))
 
 

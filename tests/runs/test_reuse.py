@@ -21,7 +21,7 @@ from automl_admm.core.errors import ConfigurationError, StoreError
 from automl_admm.core.evaluations import ONE_CLASS, Evaluation, Status
 from automl_admm.core.limits import Limit
 from automl_admm.grammar.given_text import GrammarText
-from automl_admm.pipelines.predictions.kept_answers import SCORES, WHOLE
+from automl_admm.pipelines.predictions.kept_answers import SCORES
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare import basis
@@ -30,7 +30,7 @@ from automl_admm.runs.prepare.preparation import Preparation, prepare
 from automl_admm.runs.reuse import reuse_runs
 from automl_admm.store.sqlite.log import SqliteStore
 
-OLD_RUN = Path(__file__).parent / "old_run" / "stacked"
+OLD_RUN = Path(__file__).parent / "stored_run" / "stacked"
 LIMITS = ("size_mb <= 5", "latency_us <= 1e6")
 SETTINGS: dict[str, Any] = {
     "grammar": "tiny",
@@ -170,37 +170,25 @@ def test_a_new_cost_of_decisions_moves_the_thresholds(other: Path, tmp_path: Pat
     assert one.details["threshold"] == anew.details["threshold"]
 
 
-def _nearly_sure(run: Path, target: Path, kind: Any) -> tuple[Path, float]:
+def _nearly_sure(run: Path, target: Path) -> tuple[Path, float]:
     """Keep probabilities that differ by 1e-9 near 1 in each file; return their mean score, too."""
     shutil.copytree(run, target)
     y, sure = (labels() == "yes").to_numpy(), 1 - 1e-9 * np.random.default_rng(2).permutation(120)
     for path in (target / "predictions").glob("*.npz"):
         with np.load(path) as content:
             found = {name: content[name] for name in content.files if name != SCORES}
-        found["predictions"] = np.stack([1 - sure, sure], axis=1)[found["rows"]].astype(kind)
-        if kind is np.float32:  # as an earlier version kept them
-            del found[WHOLE]
+        found["predictions"] = np.stack([1 - sure, sure], axis=1)[found["rows"]]
         np.savez(path, **found)
     folds = np.split(found["rows"], 2)
     return target, float(np.mean([average_precision_score(y[rows], sure[rows]) for rows in folds]))
 
 
 def test_probabilities_a_billionth_apart_are_no_ties(other: Path, tmp_path: Path) -> None:
-    run, expected = _nearly_sure(other, tmp_path / "run", np.float64)
+    run, expected = _nearly_sure(other, tmp_path / "run")
     found = results(begin(run, scoring="average_precision"))
     assert [1 - one.loss for one in found] == pytest.approx([expected] * COUNT, abs=1e-12)
     bounded = results(begin(run, constraints=("recall >= 0.5", *LIMITS)))
     assert all(1 - 2e-7 < one.details["threshold"] < 1 for one in bounded)
-
-
-def test_predictions_kept_with_fewer_digits_give_starts_alone(other: Path, tmp_path: Path) -> None:
-    run, _ = _nearly_sure(other, tmp_path / "run", np.float32)
-    prepared = begin(run, scoring="average_precision")
-    assert not results(prepared)
-    assert len(prepared.starts) == COUNT
-    assert "3 whose predictions an earlier version kept with fewer digits" in str(
-        prepared.reused.lines
-    )
 
 
 def test_scores_that_nobody_asked_for_are_not_made_of_probabilities(
@@ -389,14 +377,6 @@ def test_a_limit_beside_a_baseline_waits_for_the_baseline(other: Path) -> None:
     prepared = begin(other, constraints=("latency_us <= 2 * baseline",))
     assert not results(prepared)
     assert len(prepared.starts) == COUNT
-
-
-def test_a_run_that_noted_no_basis_gives_starts_alone(other: Path, tmp_path: Path) -> None:
-    run = edited(other, tmp_path / "run", lambda content: content.pop("basis"))
-    prepared = begin(run)
-    assert not results(prepared)
-    assert len(prepared.starts) == COUNT
-    assert not results(begin(OLD_RUN))
 
 
 def test_pipelines_that_may_know_held_out_rows_are_no_starts(other: Path) -> None:

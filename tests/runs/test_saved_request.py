@@ -179,28 +179,12 @@ def rewritten(folder: RunFolder, change: Callable[[dict[str, Any]], object]) -> 
     folder.settings.write_text(json.dumps(content))
 
 
-def test_a_folder_with_the_keys_of_an_older_version_is_read(rows: Any, tmp_path: Path) -> None:
-    folder = written(RunConfig(grammar="tiny", **KEPT), rows, tmp_path / "run")
-    renamed = {option.formerly: option.name for option in OPTIONS if option.formerly is not None}
-    assert {"budget_seconds", "evaluation_seconds", "memory_bytes"} <= set(renamed)
-
-    def to_older(request: dict[str, Any]) -> None:
-        for formerly, name in renamed.items():
-            request[formerly] = request.pop(name)
-
-    rewritten(folder, to_older)
-    back = read_request(folder, {})
-    assert {name: getattr(back, name) for name in KEPT} == dict(KEPT)
-
-
 @pytest.mark.parametrize(
     ("settings", "way"),
     [
         ({"folds": 4, "split": "4 folds"}, 4),
         ({"folds": 1, "split": "1000 of 4000 rows held out"}, 0.25),
         ({"folds": 8, "split": "4 folds, 2 times: of 300 rows one deal ranks by chance"}, None),
-        ({"folds": 4}, 4),
-        ({}, None),
     ],
 )
 def test_a_run_goes_on_with_its_folds_whatever_limits_or_defaults_are_now(

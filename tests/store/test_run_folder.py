@@ -52,7 +52,7 @@ def test_a_device_stays_a_device_and_says_that_it_is_full(tmp_path: Path) -> Non
 
 
 def test_a_run_without_a_model_yet_is_told_from_a_folder_that_is_none(tmp_path: Path) -> None:
-    whole = Path(__file__).parents[1] / "runs" / "old_run" / "stacked"
+    whole = Path(__file__).parents[1] / "runs" / "stored_run" / "stacked"
     settings = json.loads((whole / "run.json").read_text())
     folder = RunFolder(tmp_path / "my run")
     folder.path.mkdir()

@@ -12,10 +12,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from automl_admm.store.file_schemas import LOOKS_SCHEMA, carried_looks
-from automl_admm.store.json_content import read_content, with_digest
+from automl_admm.store.json_content import (
+    DIGEST,
+    demand_digest,
+    flag,
+    list_of,
+    mapping_of,
+    one_of,
+    read_content,
+    record,
+    text,
+    whole,
+    with_digest,
+)
 from automl_admm.store.run_folder import write_json
 
+SCHEMA = 1
+_CONTENT = record(
+    {
+        "schema": one_of(SCHEMA),
+        "looks": mapping_of(
+            list_of(record({"question": text, "number": whole(1)}, {"last": flag}))
+        ),
+        DIGEST: text,
+    }
+)
 Taken = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
@@ -23,8 +44,8 @@ Taken = Mapping[str, Sequence[Mapping[str, Any]]]
 class CarriedLooks:
     """The file of looks in a run folder.
 
-    Folders of older versions have none: `least` is the number of the look of their certificate, and
-    that `was_last` if no other may follow. The folder of a run that begins `is_new`, and carries
+    Where it is gone, `least` is the number of the look of the certificate beside it, and that
+    `was_last` if no other may follow. The folder of a run that begins `is_new`, and carries
     nothing.
     """
 
@@ -37,7 +58,7 @@ class CarriedLooks:
         """Return the looks by the hash of their rows; raise if the file was damaged or edited."""
         hint = "Restore it: without it nobody knows how often these rows were looked at."
         try:
-            content = {} if self.is_new else read_content(self.path, carried_looks, hint)
+            content = {} if self.is_new else read_content(self.path, _as_written, hint)
         except FileNotFoundError:
             return {}
         return dict(content.get("looks", {}))
@@ -47,7 +68,13 @@ class CarriedLooks:
         before = self.read()
         now = {**before, **{rows: [*map(dict, taken)] for rows, taken in looks.items()}}
         if now != before:
-            write_json(self.path, with_digest({"schema": LOOKS_SCHEMA, "looks": now}))
+            write_json(self.path, with_digest({"schema": SCHEMA, "looks": now}))
+
+
+def _as_written(value: Any, where: str) -> None:
+    """Demand the looks that a run folder carries, as their digest says."""
+    _CONTENT(value, where)
+    demand_digest(value)
 
 
 def unite(here: Taken, there: Taken) -> dict[str, list[dict[str, Any]]]:

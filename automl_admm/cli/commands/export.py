@@ -81,7 +81,7 @@ def _write_onnx(folder: RunFolder, onnx: Path, data: Path | None) -> None:
 def _rows(folder: RunFolder, data: Path | None) -> Path:
     if data is not None:
         return data
-    source = read_run_of_model(folder).get("request", {}).get("source")
+    source = read_run_of_model(folder)["request"].get("source")
     if source is None or not Path(source).is_file():
         raise ConfigurationError(
             "the rows to compare predictions on are not there.", hint="Name a file with --data."

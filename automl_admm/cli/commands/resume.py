@@ -219,7 +219,7 @@ def _evaluations(
 def _asked_or_made(asked: int | None, made: float) -> int:
     """Return the evaluations to add to: those asked for, or those made if these are more.
 
-    The last one may be a share more than was asked for; earlier versions wrote limits far below.
+    The last one may be a share more than was asked for.
     """
     return math.ceil(made - ROUNDING) if asked is None or made >= asked + 1 else asked
 

@@ -33,7 +33,7 @@ from automl_admm.runs.finish.model_file import read_rows
 from automl_admm.runs.saved.fresh_rows import OnFreshRows, test_on_fresh_rows
 from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.runs.saved.verification import Verified, verify_run
-from automl_admm.runs.saved_request import checked_request
+from automl_admm.runs.saved_request import check_request
 from automl_admm.runs.session.model_run import read_run_of_model
 from automl_admm.store.file_schemas import OF_RUN
 from automl_admm.store.run_folder import RunFolder
@@ -93,7 +93,7 @@ def _verified(
     named = encoding_before({**manifest, OF_RUN: of_run})
     is_known = named is None or named.told is not None or options[ENCODING] not in (None, AUTO)
     if named is not None and not is_known and not is_stream(data):
-        # An earlier version did not note if the bytes of its file look like another encoding.
+        # The bytes of the file left open if it is in another encoding.
         with suppress(DataError):
             lines = list[str]()
             anew = {**options, ENCODING: named.name}
@@ -108,8 +108,8 @@ def _verified(
 def _run_of_model(folder: RunFolder, manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is kept of the run of a model, with a request that is checked."""
     content = read_run_of_model(folder, manifest)
-    where = folder.model_manifest if OF_RUN in manifest else folder.settings
-    return {**content, "request": checked_request(content.get("request", {}), where)}
+    check_request(content["request"], folder.model_manifest)
+    return content
 
 
 def _rows_of_run(

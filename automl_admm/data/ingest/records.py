@@ -142,7 +142,7 @@ class Ingest:
 
 
 def read_ingest(manifest: Mapping[str, Any], key: str = FEATURES) -> Ingest | None:
-    """Return the ingest of a manifest; None for plain columns, and for older versions."""
+    """Return the ingest of a manifest; None for plain columns."""
     described = manifest.get(key)
     if described is None:
         return None

@@ -14,8 +14,6 @@ from automl_admm.core.space import Array
 from automl_admm.pipelines.predictions.measured import Seen
 
 SCORES = "decision_function"
-# Says that nothing was rounded; files of earlier versions, which rounded, lack it.
-WHOLE = "has_all_digits"
 
 
 def answers_of(seen: Sequence[Seen]) -> dict[str, Any]:
@@ -24,8 +22,7 @@ def answers_of(seen: Sequence[Seen]) -> dict[str, Any]:
     Many a metric prefers the scores of `decision_function` to probabilities, which follow from them
     but have more ties. If it exists and nobody asked for it, its array is empty.
     """
-    predictions = np.concatenate([one.part.predictions for one in seen])
-    found = {"predictions": predictions, WHOLE: np.ones(1, dtype=bool)}
+    found = {"predictions": np.concatenate([one.part.predictions for one in seen])}
     if any(hasattr(one.pipeline, SCORES) for one in seen):
         found[SCORES] = _scores(seen)
     return found

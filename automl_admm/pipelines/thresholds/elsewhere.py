@@ -6,8 +6,7 @@ the values elsewhere a limit on recall would seem out of reach beside one on fal
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,9 +22,6 @@ from automl_admm.plugins.records import Constraint
 
 # The key of these values in the details of an evaluation.
 ELSEWHERE = "other_thresholds"
-# The key of a mark: every limit that a threshold moves was measured there. Earlier versions left
-# out those relative to the baseline, whose values stayed those of the evaluation's own threshold.
-IS_WHOLE = "is_whole"
 
 
 def measure_elsewhere(
@@ -50,7 +46,7 @@ def measure_elsewhere(
     others = [one for one in thresholds_for_each(parts, moved, chosen) if one != chosen]
     there = _values_at(others, parts, constraints, found) if others else []
     told = [
-        {"threshold": one, "values": values, IS_WHOLE: True, "loss": decider.loss(seen, one)}
+        {"threshold": one, "values": values, "loss": decider.loss(seen, one)}
         for one, values in zip(others, there, strict=True)
     ]
     return {ELSEWHERE: told} if told else {}
@@ -74,23 +70,6 @@ def _values_at(
     return told
 
 
-def without_unmeasured(evaluation: Evaluation, places: Collection[int]) -> Evaluation:
-    """Return an evaluation with NaN for limits without a measurement at other thresholds.
-
-    `places` are those of the limits that earlier versions left out.
-    """
-    there: Sequence[Mapping[str, Any]] = evaluation.details.get(ELSEWHERE, ())
-    if all(one.get(IS_WHOLE, False) for one in there):
-        return evaluation
-    known = [one if one.get(IS_WHOLE, False) else _without(one, places) for one in there]
-    return replace(evaluation, details={**evaluation.details, ELSEWHERE: known})
-
-
-def _without(there: Mapping[str, Any], places: Collection[int]) -> dict[str, Any]:
-    values = enumerate(there["values"])
-    return {**there, "values": [math.nan if at in places else one for at, one in values]}
-
-
 def at_other_thresholds(evaluation: Evaluation) -> Iterator[Evaluation]:
     """Yield an evaluation as it would be at each of its other thresholds."""
     left_out = (ELSEWHERE, "decisions", *NAMES)
@@ -100,5 +79,5 @@ def at_other_thresholds(evaluation: Evaluation) -> Iterator[Evaluation]:
             evaluation,
             loss=one["loss"],
             constraints=tuple(one["values"]),
-            details={**rest, "threshold": one["threshold"], IS_WHOLE: one.get(IS_WHOLE, False)},
+            details={**rest, "threshold": one["threshold"]},
         )

@@ -28,11 +28,6 @@ class WeightedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
     objects.
     """
 
-    # A model that was saved by an older version has none.
-    costs: Sequence[Sequence[float]] | None = None
-    temperature: float = 1.0
-    least_share: float = 0.0
-
     def __init__(
         self,
         estimator: Any,

@@ -104,7 +104,7 @@ def _no_end_yet(path: Path, *, is_alive: bool) -> StoreError:
 
 
 def _settings(view: RunView) -> dict[str, Any]:
-    request = view.content.get("request") or {}
+    request = view.content["request"]
     asked = {name: value for name, value in request.items() if name not in ELSEWHERE}
     known = {name: value for name, value in view.settings.items() if name not in APART}
     limits = ", ".join(map(str, view.limits)) or "none"
@@ -112,8 +112,8 @@ def _settings(view: RunView) -> dict[str, Any]:
 
 
 def _own_metric(content: Mapping[str, Any]) -> dict[str, str]:
-    """Return the digest of a metric given as an object; older versions noted none."""
-    request = content.get("request") or {}
+    """Return the digest of a metric given as an object."""
+    request = content["request"]
     objects = (*request.get("only_python", ()), *(content.get("given_objects") or {}))
     if "scoring" not in objects:
         return {}
@@ -122,7 +122,7 @@ def _own_metric(content: Mapping[str, Any]) -> dict[str, str]:
 
 def _data(view: RunView) -> dict[str, Any]:
     data, settings = view.content["data"], view.settings
-    request = view.content.get("request") or {}
+    request = view.content["request"]
     return {
         "source": request.get("source"),
         "target": settings["target"],

@@ -38,11 +38,7 @@ def measure(view: RunView) -> Course | None:
 def draw(found: Course) -> Markup:
     """Draw a small figure for each kind of number."""
     if not found.iterations:
-        return tag(
-            "p",
-            "No outer iteration is on record: none has ended yet, or an older version made the "
-            "run.",
-        )
+        return tag("p", "No outer iteration is on record: none has ended yet.")
     charts = [
         _figure(found, "residual", _residuals(found), _said_of_residuals()),
         _figure(found, "penalty ρ", _penalties(found), _said_of_penalties()),

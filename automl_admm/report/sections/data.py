@@ -45,7 +45,7 @@ class Data:
 
 def measure(view: RunView) -> Data:
     """Read the kinds of the columns from `run.json`."""
-    request, settings = view.content.get("request") or {}, view.settings
+    request, settings = view.content["request"], view.settings
     return Data(
         source=request.get("source"),
         rows=view.learned_rows,

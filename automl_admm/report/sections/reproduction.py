@@ -49,7 +49,7 @@ class Reproduction:
 
 def measure(view: RunView) -> Reproduction:
     """Gather the settings, the versions and the hashes."""
-    request, data = view.content.get("request") or {}, view.content["data"]
+    request, data = view.content["request"], view.content["data"]
     only_python = (*request.get("only_python", ()), *request.get("extra_plugins", ()))
     source = request.get("source")
     asked, workers = _asked(request), view.settings["workers"]
@@ -68,7 +68,7 @@ def measure(view: RunView) -> Reproduction:
         grammar=view.settings["grammar_text"],
         versions=dict(view.content.get("versions", {})),
         plugins=dict(view.content.get("plugins", {})),
-        components_left_out=dict(view.content.get("components_left_out", {})),
+        components_left_out=dict(view.content["components_left_out"]),
         priors=_said_of_priors(view.content.get("priors")),
         reused=tuple(str(one.get("told", "")) for one in view.content.get("reuse", ())),
         next_commands=tuple(_next_commands(view)),
@@ -86,8 +86,8 @@ def _said_of_priors(found: Mapping[str, Any] | None) -> str | None:
 
 
 def _asked(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a request by their present names; older versions had other keys."""
-    asked = {one.name: request.get(one.name, request.get(one.formerly or "")) for one in OPTIONS}
+    """Return the options of a request, with the workers as the user asked for them."""
+    asked = {one.name: request.get(one.name) for one in OPTIONS}
     if request.get("default_workers"):
         asked["n_jobs"] = None
     return asked

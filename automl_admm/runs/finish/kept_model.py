@@ -27,8 +27,6 @@ from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.session.model_run import of_other_session
 from automl_admm.runs.session.run_json import describe_run
 from automl_admm.runs.session.session import Session
-from automl_admm.runs.session.written_limits import named_as
-from automl_admm.store.file_schemas import OF_RUN
 
 
 @dataclass(frozen=True)
@@ -74,9 +72,8 @@ def proven_model_that_is_there(session: Session) -> Proven | None:
     told = (certificate.rows_sha256, certificate.data_sha256, certificate.risk)
     if not certificate.is_certified or (*told, certificate.model_sha256) != asked:
         return None
-    # Without these it cannot be verified. The first versions wrote no hashes.
-    needed = (folder.rows_set_aside, *((folder.row_hashes,) if certificate.data_sha256 else ()))
-    if not all(path.is_file() for path in needed):
+    # Without these it cannot be verified.
+    if not (folder.rows_set_aside.is_file() and folder.row_hashes.is_file()):
         return None
     refit = _model_in(session)
     if refit is None:
@@ -97,22 +94,7 @@ def _as_certified(refit: Refit, manifest: Mapping[str, Any], session: Session) -
 
 def model_that_is_there(session: Session) -> Refit | None:
     """Return the model in the run's folder; a certifying run has tests, and compares by these."""
-    there = None if session.prepared.aside is not None else _model_in(session)
-    return None if there is None else _without_seen(there, session.prepared)
-
-
-def _without_seen(refit: Refit, prepared: Preparation) -> Refit:
-    """Return a model of several fits without values measured on rows that taught its parts.
-
-    Earlier versions shipped such models: now they give way to any within the limits.
-    """
-    # The model of an only fold never saw the rows that it is measured on.
-    is_of_one_fold = refit.of_folds is None or len(prepared.work.splits) == 1
-    if refit.ensemble is None and is_of_one_fold:
-        return refit
-    pairs = zip(prepared.constraints, refit.evaluation.constraints, strict=True)
-    values = tuple(math.nan if one.needs_unseen else value for one, value in pairs)
-    return replace(refit, evaluation=replace(refit.evaluation, constraints=values))
+    return None if session.prepared.aside is not None else _model_in(session)
 
 
 def _model_in(session: Session) -> Refit | None:
@@ -128,8 +110,7 @@ def _model_in(session: Session) -> Refit | None:
         manifest = folder.read(folder.model_manifest)
     except StoreError:
         return None
-    said = list(manifest.get("constraints", ()))
-    limits = [str(named_as(constraint.limit, said)) for constraint in prepared.constraints]
+    limits = [str(constraint.limit) for constraint in prepared.constraints]
     ensemble = _ensemble_of(manifest, session.past.evaluations)
     evaluation = _evaluation_of(manifest, session.past.evaluations)
     of_folds = read_of_folds(manifest)
@@ -138,41 +119,41 @@ def _model_in(session: Session) -> Refit | None:
     elif evaluation is not None:
         evaluation = replace(evaluation, constraints=_values(manifest))
     is_whole = hashlib.sha256(folder.model.read_bytes()).hexdigest() == manifest.get("sha256")
-    if evaluation is None or not is_whole or said != limits:
+    if evaluation is None or not is_whole or list(manifest["constraints"]) != limits:
         return None
-    if OF_RUN in manifest and of_other_session(manifest, describe_run(prepared)):
+    if of_other_session(manifest, describe_run(prepared)):
         return None
     return Refit(evaluation, _measured(manifest, limits), ensemble=ensemble, of_folds=of_folds)
 
 
 def _measured(manifest: Mapping[str, Any], limits: list[str]) -> FinalFitResult:
-    """Return the measurements of a model; older versions wrote fewer."""
-    rows, only, loss = (manifest.get(key) for key in ("held_out_rows", ONE_CLASS, SEEN_LOSS))
+    """Return the measurements of a model."""
     return FinalFitResult(
-        one_class=None if only is None else str(only),
-        held_out_score=manifest.get("held_out_score"),
-        held_out_interval=as_interval(manifest.get("held_out_interval")),
-        held_out_rows=rows if isinstance(rows, int) else 0,
+        one_class=manifest[ONE_CLASS],
+        held_out_score=manifest["held_out_score"],
+        held_out_interval=as_interval(manifest["held_out_interval"]),
+        held_out_rows=manifest["held_out_rows"],
         held_out_constraints=_held_out(manifest, limits),
-        held_out_one_class=manifest.get("held_out_one_class"),
-        held_out_decisions=manifest.get("held_out_decisions", {}),
-        types=tuple(manifest.get("trusted_types", ())),
-        seen_loss=math.nan if loss is None else float(loss),
+        held_out_one_class=manifest["held_out_one_class"],
+        held_out_decisions=manifest["held_out_decisions"],
+        types=tuple(manifest["trusted_types"]),
+        seen_loss=_as_float(manifest[SEEN_LOSS]),
     )
+
+
+def _as_float(value: float | None) -> float:
+    return math.nan if value is None else float(value)
 
 
 def _values(manifest: Mapping[str, Any]) -> tuple[float, ...]:
     """Return the values of the limits, on validation rows or as measured on the model."""
-    values = manifest["constraints"].values()
-    return tuple(math.nan if value is None else float(value) for value in values)
+    return tuple(map(_as_float, manifest["constraints"].values()))
 
 
 def _held_out(manifest: Mapping[str, Any], limits: list[str]) -> tuple[float, ...]:
-    """Return the values on held-out rows; older versions kept none."""
-    values = manifest.get("held_out_constraints", {})
-    if list(values) != limits:
-        return ()
-    return tuple(math.nan if value is None else float(value) for value in values.values())
+    """Return the values on held-out rows, if there are any."""
+    values = manifest["held_out_constraints"]
+    return tuple(map(_as_float, values.values())) if list(values) == limits else ()
 
 
 def _ensemble_of(manifest: Mapping[str, Any], known: tuple[Evaluation, ...]) -> Ensemble | None:

@@ -14,7 +14,7 @@ from automl_admm.core.evaluations import Evaluation, is_feasible
 from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import violation
 from automl_admm.pipelines.thresholds.by_group import BY_DEFAULT, thresholds_in
-from automl_admm.pipelines.thresholds.elsewhere import IS_WHOLE, at_other_thresholds
+from automl_admm.pipelines.thresholds.elsewhere import at_other_thresholds
 
 DIGITS = 4  # of a bound that would be met: as many as a person types
 MOST_CLOSEST = 8
@@ -101,8 +101,7 @@ def find_conflict(
         _never_met(limit, place, everywhere, stopped, is_moved=limit.name in moved)
         for place, limit in enumerate(limits)
     ]
-    met = frozenset(place for place, one in enumerate(never) if one is None)
-    broken = [_broken(one, limits, met) for one in everywhere] if is_open else []
+    broken = [_broken(one, limits) for one in everywhere] if is_open else []
     sets = smallest_hitting_sets(broken)
     return Conflict(
         limits=tuple(limits),
@@ -120,17 +119,10 @@ def deciding(evaluations: Iterable[Evaluation]) -> list[Evaluation]:
     return [one for one in evaluations if one.is_ranked and one.one_class is None]
 
 
-def _broken(evaluation: Evaluation, limits: Sequence[Limit], met: frozenset[int]) -> frozenset[int]:
-    """Return the places of the limits that are broken; `met` are those kept somewhere.
-
-    Earlier versions left values out at other thresholds: a limit of `met` may be kept there, too.
-    """
-    values = evaluation.constraints
-    pairs = enumerate(zip(limits, values, strict=True))
-    found = frozenset(place for place, (limit, value) in pairs if not limit.holds(value))
-    if evaluation.details.get(IS_WHOLE, True):
-        return found
-    return found - {place for place in met if math.isnan(values[place])} or found
+def _broken(evaluation: Evaluation, limits: Sequence[Limit]) -> frozenset[int]:
+    """Return the places of the limits that are broken."""
+    pairs = enumerate(zip(limits, evaluation.constraints, strict=True))
+    return frozenset(place for place, (limit, value) in pairs if not limit.holds(value))
 
 
 def smallest_hitting_sets(sets: Iterable[frozenset[int]]) -> list[frozenset[int]]:

@@ -17,14 +17,12 @@ from automl_admm.core.errors import AutomlAdmmError, DataError, StoreError
 from automl_admm.core.messages import reason_of, say_error
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.shares import Share
-from automl_admm.data.reading.tables import read_table
 from automl_admm.data.reading.timed_reading import read_again
 from automl_admm.data.table_schema import had_decimal_commas, read_schema
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.plugins.loading import OUR_PLUGINS, Plugins, load_plugins
 from automl_admm.runs.finish.encoding_of_training import encoding_before
 from automl_admm.runs.finish.model_versions import tell_missing
-from automl_admm.runs.finish.moved_types import MOVED, name_anew
 from automl_admm.runs.finish.overflows import has_gaps, overflow_of
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder
@@ -37,10 +35,11 @@ NO_FILLING = (
 TAME = "Correct such numbers, or leave out their rows."
 HINT = "A component of it cannot be unpickled; look at what it does in __setstate__."
 
-# Types of this package that a pipeline may have beside its components; some have a new name today.
+# Types of this package that a pipeline may have beside its components.
 OUR_TYPES = frozenset(
     {
-        *MOVED.values(),
+        "automl_admm.constraints.group_classifier.GroupThresholdClassifier",
+        "automl_admm.pipelines.stacking.StackedPredictions",
         "automl_admm.pipelines.ensembles.all_classes.AllClasses",
         "automl_admm.pipelines.thresholds.abstaining_classifier.AbstainingClassifier",
         "automl_admm.pipelines.thresholds.weighted_classifier.WeightedClassifier",
@@ -89,7 +88,6 @@ def unpack_model(folder: RunFolder, content: bytes, manifest: Mapping[str, Any])
     trusted = trusted_types(load_plugins())
     try:
         _refuse_bombs(folder, content)
-        content = name_anew(content)
         strange = sorted(set(skops.get_untrusted_types(data=content)) - trusted)
     except StoreError:
         raise
@@ -167,12 +165,9 @@ def read_rows(
 
     Of a run on a share of this file the same share is read.
     """
-    schema = read_schema(manifest)
     before = options.encoding_before or encoding_before(manifest)
     options = replace(options, had_commas=had_decimal_commas(manifest), encoding_before=before)
-    if schema is None:
-        return read_table(data, manifest["text_columns"], options=options)
-    return read_again(data, schema, share, options)
+    return read_again(data, read_schema(manifest), share, options)
 
 
 def trusted_types(plugins: Plugins) -> frozenset[str]:

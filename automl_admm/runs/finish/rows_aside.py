@@ -46,10 +46,8 @@ def write_rows_aside(
         content["machine"] = machine()
     if prepared.work.tested is not None:
         content["tested"] = [int(place) for place in prepared.work.tested]
-        content["largest"] = prepared.largest
     write_json(folder.rows_set_aside, content)
     file, hashes = io.BytesIO(), _hashes(prepared)
-    # One after the other: earlier versions read the first alone, the first two, or three.
     for kind in (hashes.exact, hashes.canonical, hashes.placed, hashes.written):
         np.save(file, kind)
     write_atomically(folder.row_hashes, file.getvalue())

@@ -34,8 +34,8 @@ from automl_admm.runs.finish.walked_ensemble import WALKED, walked_content
 from automl_admm.runs.finish.walked_log import describe_log
 from automl_admm.runs.provenance import versions
 from automl_admm.runs.session.model_run import describe_run_of_model
-from automl_admm.store.file_schemas import AS_SHIPPED, OF_RUN, RUN_ID, SCRIPT_SHA256
-from automl_admm.store.json_content import with_digest
+from automl_admm.store.file_schemas import AS_SHIPPED, OF_RUN, RUN_FORMAT, RUN_ID, SCRIPT_SHA256
+from automl_admm.store.json_content import FORMAT, with_digest
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 PASSED_OVER = "passed_over"
@@ -54,6 +54,7 @@ def write_model(
     ensemble = refit.ensemble
     is_single = outcome.fallback is None and ensemble is None
     manifest = {
+        FORMAT: RUN_FORMAT,
         RUN_ID: run_id,
         "sha256": hashlib.sha256(content).hexdigest(),
         SCRIPT_SHA256: None if script is None else hashlib.sha256(script).hexdigest(),

@@ -38,15 +38,13 @@ class TrainedRows:
     An `ingest` makes other columns of them for the model; it may leave some of the user's columns
     out, which need not be there then.
 
-    The first versions wrote no schema; of theirs the columns in `text` are known to be text. A
-    model of an array is given an array again: sums of the same numbers in another order of memory
+    A model of an array is given an array again: sums of the same numbers in another order of memory
     differ in their last digit. With `had_commas` the training file had decimal commas, and
     `encoding` is the one that the user named for it. `known` are all columns of the training table.
     """
 
     columns: tuple[str, ...]
-    schema: Schema | None
-    text: tuple[str, ...]
+    schema: Schema
     is_array: bool = False
     ingest: Ingest | None = None
     had_commas: bool = False
@@ -57,25 +55,19 @@ class TrainedRows:
     def of_model(cls, manifest: Mapping[str, Any]) -> TrainedRows:
         """Return the form that a manifest describes."""
         columns, schema = tuple(manifest["columns"]), read_schema(manifest)
-        known = frozenset(columns if schema is None else schema.by_name())
-        if schema is not None:
-            names = schema.by_name()
-            unknown = [name for name in columns if name not in names]
-            if unknown:
-                raise StoreError(
-                    f"the schema of the run's table has no column '{unknown[0]}'.", hint=RESTORE
-                )
-            schema = schema.part(columns)
-        is_array = bool(manifest.get("is_array", False))
-        text, ingest = tuple(manifest["text_columns"]), read_ingest(manifest)
+        known = frozenset(schema.by_name())
+        unknown = [name for name in columns if name not in known]
+        if unknown:
+            raise StoreError(
+                f"the schema of the run's table has no column '{unknown[0]}'.", hint=RESTORE
+            )
+        schema, ingest = schema.part(columns), read_ingest(manifest)
         had_commas, encoding = had_decimal_commas(manifest), encoding_before(manifest)
-        return cls(columns, schema, text, is_array, ingest, had_commas, known, encoding)
+        return cls(columns, schema, manifest["is_array"], ingest, had_commas, known, encoding)
 
     def read(self, data: Path, options: FileOptions = NO_OPTIONS) -> Any:
         """Return the rows of a file."""
         options = self._completed(options)
-        if self.schema is None:
-            return self._in_order(read_table(data, self.text, options=options))
         rows = read_table(data, schema=self.schema, options=options)
         return self._in_order(rows, place_in(data, options))
 
@@ -83,9 +75,6 @@ class TrainedRows:
         self, data: Path, options: FileOptions = NO_OPTIONS, keep: Sequence[str] = ()
     ) -> Iterator[tuple[Any, Any]]:
         """Yield the rows of a file piece by piece, each with its columns to keep (None: none)."""
-        if self.schema is None:
-            yield self.read(data, options), None
-            return
         options = replace(self._completed(options), sole=keep)
         for chunk in read_chunks(data, self.schema, keep, options):
             yield self._in_order(chunk.frame, chunk.place), chunk.kept if keep else None
@@ -108,8 +97,7 @@ class TrainedRows:
         frame = self._as_frame(X if hasattr(X, "iloc") else plain_rows(X))
         if not len(frame):
             raise DataError("X holds a header and no rows.")
-        if self.schema is not None:
-            frame = conform(with_gaps_by_texts(plain_missing(frame), self.schema), self.schema)
+        frame = conform(with_gaps_by_texts(plain_missing(frame), self.schema), self.schema)
         return self._in_order(without_infinities(frame))
 
     def _as_frame(self, X: Any) -> Any:
@@ -140,8 +128,6 @@ class TrainedRows:
     def _in_order(self, frame: Any, place: Place = row_of) -> Any:
         """Return the columns of training in their order, with the names of training."""
         ordered = check_columns(frame, self.columns)
-        if self.schema is None:
-            return ordered
         if self.ingest is not None:
             return make_columns(ordered, self.ingest, place)
         names = self.schema.by_name()

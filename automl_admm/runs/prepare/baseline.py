@@ -58,8 +58,8 @@ def keep_bounds(
 
 
 def _kept(constraint: Constraint, item: Mapping[str, Any]) -> Constraint:
-    """Return a relative limit at the baseline of an item; older versions noted no factors."""
-    factor, before = constraint.of_baseline, item.get("of_baseline", constraint.of_baseline)
+    """Return a relative limit at the baseline of an item."""
+    factor, before = constraint.of_baseline, item["of_baseline"]
     if factor == before:
         return replace(constraint, limit=replace(constraint.limit, bound=item["bound"]))
     if not before:

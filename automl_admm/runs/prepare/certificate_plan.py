@@ -212,7 +212,7 @@ def _may_be_repeated(known: Known) -> bool:
 def _carried(config: RunConfig, data: str) -> CarriedLooks | None:
     """Return the looks that the folder of the run carries; None if it has no folder.
 
-    A certificate of an older version tells at least the number of its own look.
+    A certificate tells at least the number of its own look.
     """
     if config.place is None:
         return None

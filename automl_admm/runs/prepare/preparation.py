@@ -70,7 +70,7 @@ from automl_admm.runs.prepare.suggestions import check_parts
 from automl_admm.runs.prepare.untrusted_types import check_saved_types
 from automl_admm.runs.prepare.weighed_variants import variants_of
 from automl_admm.runs.provenance import fingerprints_given
-from automl_admm.runs.saved_request import as_begun, held_back
+from automl_admm.runs.saved_request import held_back
 from automl_admm.search.protocol import SearchProblem
 from automl_admm.search.starts import default_start
 
@@ -303,8 +303,8 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
     refuse_kind_of_others(config.columns or {}, others)
     taken = ingest_table(config, X, columns.place or row_of)
     check_column_costs(config.column_cost, [c.limit for c in constraints], taken.ingest, others)
-    context = as_begun(config, context_of(task, taken))
-    context = replace(context, has_groups=any(map(compares_groups, constraints)))
+    has_groups = any(map(compares_groups, constraints))
+    context = replace(context_of(task, taken), has_groups=has_groups)
     if any(map(_may_leave_gaps, constraints)):
         context = replace(context, has_gaps=True)
     context, grammar, starts = _with_starts(config, context, plugins)

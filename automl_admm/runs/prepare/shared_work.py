@@ -36,7 +36,7 @@ from automl_admm.runs.prepare.assembly import SearchPlan
 from automl_admm.runs.prepare.ingesting import check_deciding, origins_of
 from automl_admm.runs.prepare.searched_rows import decide_searched, thin
 from automl_admm.runs.prepare.set_aside import CALLS, Aside, alike_rows, tested_rows, trial_rows
-from automl_admm.runs.saved_request import is_parted_as_before, kept_cv
+from automl_admm.runs.saved_request import kept_cv
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,6 @@ def _parted(known: Known) -> tuple[Any, Any]:
         [by(whole.sensitive) for one in known.constraints if (by := strata_of(one)) is not None],
         whole.roles,
         at_random=config.certify is not None,
-        rounded=is_parted_as_before(config),
     )
 
 

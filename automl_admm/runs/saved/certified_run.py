@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,10 @@ from automl_admm.core.errors import Remedy, StoreError
 from automl_admm.core.evidence import Evidence, Timing
 from automl_admm.core.read_only import own_frame
 from automl_admm.core.returned_evidence import as_evidence
-from automl_admm.data.filled_cells import as_frame, made_of
 from automl_admm.data.fingerprints import Hashes, fingerprint_rows
 from automl_admm.data.ingest.applying import blanks_of
 from automl_admm.data.ingest.records import Ingest, read_ingest
-from automl_admm.data.row_hashes import NONE, RowHashes
+from automl_admm.data.row_hashes import RowHashes
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.build import predict_scores
 from automl_admm.pipelines.predictions.checks import turn
@@ -46,10 +45,8 @@ class RowsAside:
     """The rows set aside by a run: their places among all `rows` of its data.
 
     They are a `fraction` of these. `groups` has the names of the compared groups, and `measured`
-    the timings and measurements of the shipped fit: no rows tell them again. Both are by limit,
-    and empty in runs of older versions, as are the fraction and the `machine` of the timings. Only
-    the rows `tested` among them count, None for all; `largest` is the largest weight of a group in
-    the data.
+    the timings and measurements of the shipped fit: no rows tell them again. Both are by limit.
+    `machine` is that of the timings. Only the rows `tested` among them count, None for all.
     """
 
     rows: int
@@ -58,16 +55,7 @@ class RowsAside:
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     measured: Mapping[str, Any] = field(default_factory=dict)
     tested: tuple[int, ...] | None = None
-    largest: float = 0.0
     machine: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        places = self.places
-        if any(not 0 <= place < len(places) for place in self.tested or ()):
-            raise ValueError("the rows tested are not among them")
-        is_in = bool(places) and min(places) >= 0 and max(places) < self.rows
-        if not is_in or len(set(places)) < len(places):
-            raise ValueError(f"its places are not among {self.rows} rows")
 
 
 @dataclass(frozen=True)
@@ -83,10 +71,7 @@ class CertifiedRun(RunRows):
         return 1.0 - float(self.settings["certify"])
 
     def other_groups(self, table: Table) -> tuple[str, ...]:
-        """Say which groups of these rows are new, and which of the run are not among them.
-
-        Older runs did not write down their groups.
-        """
+        """Say which groups of these rows are new, and which of the run are not among them."""
         known = [item.get("groups", ()) for item in self.settings["limits"]]
         pairs = zip(self.limits(), known, strict=True)
         return tuple(
@@ -94,7 +79,7 @@ class CertifiedRun(RunRows):
         )
 
     def constraints(self, table: Table) -> tuple[Constraint, ...]:
-        """Return its limits with their compared groups; an older run's come from the rows."""
+        """Return its limits with their compared groups."""
         return meet_data(self.limits(), trial_rows(table), self.aside.groups)
 
     def evidence(
@@ -131,7 +116,7 @@ class CertifiedRun(RunRows):
                 origins=origins,
                 spreads=self.content["data"].get("spreads"),
                 blanks=blanks_of(ingest),
-                filled=self._filled(table, origins) if is_proof else None,
+                filled=self.content["data"].get("filled") if is_proof else None,
             )
             drawn = evaluated
             if tested is not None:  # drawn by their weights, they count alike
@@ -139,16 +124,8 @@ class CertifiedRun(RunRows):
             on = {"statistical": drawn}
             return [measured_by(c.function, on.get(c.kind, evaluated)) for c in constraints]
 
-    def _filled(self, table: Table, origins: Mapping[str, str] | None) -> Collection[str]:
-        """Return the columns with a value in the rows of the search; older runs did not note them.
-
-        There it is all that the model is given: no rows at hand may leave one out.
-        """
-        noted: Sequence[str] | None = self.content["data"].get("filled")
-        return made_of(as_frame(table.X), origins) if noted is None else noted
-
     def hashes(self) -> RowHashes | None:
-        """Return the hashes of each row of its data, in their order; older runs wrote none.
+        """Return the hashes of each row of its data, in their order; None of a run without any.
 
         They are those of the certificate: with others the run's own rows would pass for fresh ones.
         """
@@ -165,17 +142,14 @@ class CertifiedRun(RunRows):
         return found
 
     def _hash_of_data(self) -> str:
-        """Return the hash of all rows in the certificate; older ones have none."""
+        """Return the hash of all rows in the certificate; empty without one."""
         if not self.folder.certificate.exists():
             return ""
         return read_certificate(self.folder.certificate).data_sha256
 
     def largest_total(self) -> float:
-        """Return the largest weight of a group in its data; 0 if an older version noted none."""
-        noted = self.content["data"].get(LARGEST_TOTAL)
-        if noted is None and self.folder.rows_set_aside.exists():
-            noted = read_rows_aside(self.folder).largest
-        return float(noted or 0.0)
+        """Return the largest weight of a group in its data; 0 if all rows count alike."""
+        return float(self.content["data"].get(LARGEST_TOTAL, 0.0))
 
     def recorded(self, constraint: Constraint, seen: Evidence) -> Evidence | None:
         """Return the run's own timing or measurement; None if there is no record."""
@@ -219,32 +193,27 @@ def read_rows_aside(folder: RunFolder) -> RowsAside:
             f"'{folder.path}' holds no certificate.", hint="There was no time left to test."
         )
     said = folder.read(folder.rows_set_aside)
-    try:
-        rows, places = int(said["rows"]), tuple(map(int, said["places"]))
-        fraction = said.get("fraction")
-        groups = {limit: list(map(str, names)) for limit, names in said.get("groups", {}).items()}
-        share = None if fraction is None else float(fraction)
-        tested, largest = said.get("tested"), float(said.get("largest") or 0.0)
-        drawn = None if tested is None else tuple(map(int, tested))
-        measured, known = dict(said.get("measured", {})), dict(said.get("machine", {}))
-        return RowsAside(rows, places, share, groups, measured, drawn, largest, known)
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
-        reason = f"it has no {problem}" if isinstance(problem, KeyError) else str(problem)
-        raise StoreError(f"'{folder.rows_set_aside}' cannot be read: {reason}.") from problem
+    tested = said.get("tested")
+    return RowsAside(
+        rows=said["rows"],
+        places=tuple(said["places"]),
+        fraction=said["fraction"],
+        groups=said["groups"],
+        measured=said["measured"],
+        tested=None if tested is None else tuple(tested),
+        machine=said.get("machine", {}),
+    )
 
 
 def _read_hashes(path: Path) -> RowHashes | None:
     try:
-        content = read_file(path)
-        file = io.BytesIO(content)
-        exact = _load(file)
-        # Files of earlier versions end before.
-        more = [_load(file) if file.tell() < len(content) else NONE for _ in range(3)]
+        file = io.BytesIO(read_file(path))
+        exact, *more = (_load(file) for _ in range(4))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, EOFError) as problem:
         raise _unreadable(path, str(problem)) from problem
-    if any(len(one) not in (0, len(exact)) for one in more):
+    if any(len(one) != len(exact) for one in more):
         raise _unreadable(path, "its hashes are of different rows")
     return RowHashes(exact, *more)
 

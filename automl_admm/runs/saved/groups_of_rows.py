@@ -14,7 +14,7 @@ from automl_admm.runs.saved.certified_run import CertifiedRun
 
 
 def limits_of_run(run: CertifiedRun) -> Iterator[tuple[Constraint, tuple[str, ...]]]:
-    """Yield its limits, each with its groups in the run; older runs did not note them."""
+    """Yield its limits, each with its groups in the run."""
     for limit, item in zip(run.limits(), run.settings["limits"], strict=True):
         yield limit, tuple(map(str, item.get("groups", ())))
 
@@ -34,15 +34,8 @@ def with_groups_of(table: Table, limit: Constraint, of_run: tuple[str, ...]) -> 
 
 
 def limits_on_rows(run: CertifiedRun, table: Table) -> tuple[Constraint, ...]:
-    """Return the limits of a run with their groups on these rows.
-
-    A gap is left out if all rows are in one group, and an older run did not note the others.
-    """
-    return tuple(
-        with_groups_of(table, limit, groups)
-        for limit, groups in limits_of_run(run)
-        if groups or _is_of_worst(limit) or not _is_of_one_group(table, limit)
-    )
+    """Return the limits of a run with their groups on these rows."""
+    return tuple(with_groups_of(table, *one) for one in limits_of_run(run))
 
 
 def _present(table: Table, limit: Constraint) -> set[str] | None:
@@ -52,11 +45,6 @@ def _present(table: Table, limit: Constraint) -> set[str] | None:
     if isinstance(limit.groups, Grouping):
         check_columns(limit.groups.columns, table.sensitive, limit.limit.name)
     return set(map(str, limit.groups(table.sensitive))) - set(limit.function.left_out)
-
-
-def _is_of_one_group(table: Table, limit: Constraint) -> bool:
-    present = _present(table, limit)
-    return present is not None and len(present) == 1
 
 
 def _is_of_worst(limit: Constraint) -> bool:

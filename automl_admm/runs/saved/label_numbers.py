@@ -32,7 +32,6 @@ def number_labels(labels: Any, classes: Sequence[str], target: str, place: Place
 def _texts(label: Any) -> Iterator[str]:
     """Yield the texts that a label may have in a manifest."""
     yield text_of(label)
-    yield str(label)  # older versions wrote dates in other words
     # As in features 1 and 1.0 are one number: gaps make floats of whole numbers.
     is_number = isinstance(label, int | float | np.integer | np.floating)
     if is_number and type(label) is not bool and _is_whole(label):

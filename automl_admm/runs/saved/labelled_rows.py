@@ -145,7 +145,7 @@ def open_run(folder: RunFolder, given: GivenTable, *, is_labelled: bool = True) 
 def metric_of(run: CertifiedRun, table: Table) -> Metric:
     """Return the metric of a run; raise if it was a function of the user."""
     name = run.settings["metric"]
-    if "scoring" in run.content.get("request", {}).get("only_python", ()):
+    if "scoring" in run.content["request"]["only_python"]:
         raise ConfigurationError(
             f"the run was scored by '{name}', a function of its own.",
             hint="Score automl_admm.load(folder) with it in Python.",
@@ -171,7 +171,7 @@ def measured_limits(
     """
     if not run.settings["limits"]:
         return ()
-    said, names = run.manifest.get("constraints", {}), [str(one.limit) for one in constraints]
+    said, names = run.manifest["constraints"], [str(one.limit) for one in constraints]
     seen = dict(zip(names, run.evidence(table, constraints, is_proof=False), strict=True))
     values = {name: float(evidence.value) for name, evidence in seen.items()}
     return tuple(

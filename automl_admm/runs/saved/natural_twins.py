@@ -18,7 +18,7 @@ from automl_admm.runs.saved.equal_by_chance import (
 from automl_admm.runs.saved.learned_rows import LearnedRows
 from automl_admm.runs.saved.row_origin import learned_rows
 from automl_admm.runs.saved.rows_again import count_again
-from automl_admm.store.file_schemas import REPEATED, TWINS
+from automl_admm.store.file_schemas import REPEATED
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,13 +174,7 @@ def _count_in_file(rows: RowHashes, run: CertifiedRun) -> int:
     return count_copies(rows, learned_rows(run), repeats_noted(run))
 
 
-def repeats_noted(run: CertifiedRun) -> NaturalTwins | None:
-    """Return what the run noted of values that stand several times in its rows; None: nothing.
-
-    Earlier versions noted how many rows equal one before them, at least as many.
-    """
+def repeats_noted(run: CertifiedRun) -> NaturalTwins:
+    """Return what the run noted of values that stand several times in its rows."""
     data = run.content["data"]
-    if REPEATED not in data and TWINS not in data:
-        return None
-    repeated = data.get(REPEATED, [{"times": 2, "values": data.get(TWINS, 0)}])
-    return NaturalTwins.noted(repeated, data["rows"])
+    return NaturalTwins.noted(data[REPEATED], data["rows"])

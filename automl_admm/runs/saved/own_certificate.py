@@ -22,7 +22,7 @@ def is_of_the_model(
         return False
     if not folder.model.exists() or digest(folder.model) != certificate.model_sha256:
         return False
-    return manifest.get("certificate_sha256") in (None, digest(folder.certificate))
+    return bool(manifest["certificate_sha256"] == digest(folder.certificate))
 
 
 def tell_swapped(
@@ -42,8 +42,8 @@ def tell_swapped(
 
 
 def tell_other_script(folder: RunFolder, manifest: Mapping[str, Any] | None) -> str | None:
-    """Say that a script is not the one of the model beside it; older versions noted no digest."""
-    if manifest is None or SCRIPT_SHA256 not in manifest or not folder.script.exists():
+    """Say that a script is not the one of the model beside it; None if it is."""
+    if manifest is None or not folder.script.exists():
         return None
     if digest(folder.script) == manifest[SCRIPT_SHA256]:
         return None

@@ -116,11 +116,9 @@ def _recognised(run: CertifiedRun, whole: Table) -> tuple[str, Any]:
 
 
 def _in_another_order(run: CertifiedRun, whole: Table) -> str | None:
-    """Recognise rows of the run in any order; None for others, and for runs of older versions."""
+    """Recognise rows of the run in any order; None for others."""
     data = run.content["data"]
-    learned, held_out = data.get("rows_sum"), data.get("held_out_rows_sum")
-    if learned is None:
-        return None
+    learned, held_out = data["rows_sum"], data["held_out_rows_sum"]
     kinds = {learned: LEARNED}
     if held_out is not None:
         kinds |= {held_out: HELD_OUT, add_sums(learned, held_out): ALL}
@@ -170,7 +168,7 @@ def learned_rows(run: CertifiedRun) -> LearnedRows | None:
 
 def _doubt(run: CertifiedRun, given: int, known: int | None) -> str | None:
     """Say why other rows may be rows that the model learned from."""
-    request = run.content.get("request") or {}
+    request = run.content["request"]
     portion = read_portion(request.get("portion"))
     if request.get("share") is not None:
         return "The run read a share of a file: if these are of that file, it learned from some."
@@ -180,10 +178,9 @@ def _doubt(run: CertifiedRun, given: int, known: int | None) -> str | None:
             "if it is the same, these rows are among them."
         )
     if known is None:
-        orders = "" if "rows_sum" in run.content["data"] else "in another order or "
         return (
-            f"The run kept no hash of each row, so its own rows are not recognised {orders}among "
-            "others. Make sure that it never saw these: else all numbers are too good."
+            "The run kept no hash of each row, so its own rows are not recognised among others. "
+            "Make sure that it never saw these: else all numbers are too good."
         )
     return None
 
@@ -196,8 +193,8 @@ def warn_of(origin: Origin) -> str | None:
         )
     if origin.kind == ALL:
         return (
-            "The labelled rows are the run's own, in another order or parted by an older version, "
-            "and the model learned from most of them: their numbers are too good."
+            "The labelled rows are the run's own in another order, and the model learned from most "
+            "of them: their numbers are too good."
         )
     if origin.known:
         told = f"{origin.known} of the labelled rows equal rows that the model learned from"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -30,8 +30,8 @@ from automl_admm.runs.gone_plugins import telling_gone_plugins
 from automl_admm.runs.prepare.assembly import resolve_constraints
 from automl_admm.runs.provenance import TARGET, feature_key, row_hashes_of
 from automl_admm.runs.saved.label_numbers import number_labels
-from automl_admm.runs.session.written_limits import limit_as_text, named_as, with_its_groups
-from automl_admm.store.file_schemas import OF_RUN, TARGET_TYPE
+from automl_admm.runs.session.written_limits import limit_as_text, with_its_groups
+from automl_admm.store.file_schemas import TARGET_TYPE
 from automl_admm.store.json_content import RESTORE
 from automl_admm.store.run_folder import RunFolder
 
@@ -123,8 +123,7 @@ class RunRows:
     @property
     def _described(self) -> tuple[Column, ...]:
         """The columns in training: features, the target, sensitive ones, and those with a role."""
-        schema = read_schema(self.manifest)
-        return () if schema is None else schema.columns
+        return read_schema(self.manifest).columns
 
     def for_limits(self, frame: Any) -> Any:
         """Return the rows with all numbers in text as numbers, as limits see them."""
@@ -205,16 +204,12 @@ class RunRows:
             cost=self.settings.get("cost"),
             column_cost=self.settings.get("column_cost"),
         )
-        items, texts = self.settings["limits"], self.manifest.get("constraints") or ()
         with telling_gone_plugins(self.content):
             found = resolve_constraints(config, load_plugins(quietly=True))
         try:
-            grouped = map(with_its_groups, found, items)
-            return tuple(replace(one, limit=named_as(one.limit, texts)) for one in grouped)
+            return tuple(map(with_its_groups, found, self.settings["limits"]))
         except ValueError as problem:
-            told_by = (
-                self.folder.model_manifest if OF_RUN in self.manifest else self.folder.settings
-            )
+            told_by = self.folder.model_manifest
             raise StoreError(f"'{told_by}' is damaged: {problem}.", hint=RESTORE) from problem
 
 
@@ -225,9 +220,9 @@ def _places_by_index(place: Place, index: Any) -> Place:
 def _in_type(figures: Any, values: Any, known: str | None) -> Any:
     """Return quantities in the type of the run's own, by which hashes of rows are told.
 
-    A run of an earlier version does not say it: there it is that of the file, as it was in the fit.
-    Quantities that this type has not stay as they are, such as those with digits after the point;
-    beside one beyond a narrow type the others have the digits of it.
+    Where it does not say one, it is that of the file. Quantities that this type has not stay as
+    they are, such as those with digits after the point; beside one beyond a narrow type the others
+    have the digits of it.
     """
     given = values if values.dtype.kind in "biuf" else figures
     if known is None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from automl_admm.core.ranking import best_of
 from automl_admm.core.run import RunInfo, RunState, SavedRun
 from automl_admm.core.space import SearchSpace
 from automl_admm.grammar import compile_text
-from automl_admm.plugins.contexts import GAPS, KINDS, TableFact
+from automl_admm.plugins.contexts import GAPS, TableFact
 from automl_admm.plugins.given_parts import GivenParts
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import ComponentPlugin
@@ -86,35 +85,22 @@ def _space_again(
     settings = content["settings"]
     parts = {"components": GivenParts("components", {"components": given})} if given else {}
     plugins = load_plugins(parts)
-    held = content.get("components_left_out", {})
+    held = content["components_left_out"]
     components, elsewhere, _ = components_for(settings["task"], plugins, held)
-    for facts in _possible_facts(content):
-        space = compile_text(
-            settings["grammar_text"],
-            str(folder.grammar),
-            components,
-            elsewhere,
-            max_depth=settings["max_depth"],
-            grammars=plugins.grammars,
-            facts=facts,
-        ).pipelines.space
-        if hash_space(space) == settings["space_sha256"]:
-            return space
+    gaps = [GAPS] if content["has_gaps"] else []
+    space = compile_text(
+        settings["grammar_text"],
+        str(folder.grammar),
+        components,
+        elsewhere,
+        max_depth=settings["max_depth"],
+        grammars=plugins.grammars,
+        facts=frozenset[TableFact]([*gaps, *content["column_kinds"]]),
+    ).pipelines.space
+    if hash_space(space) == settings["space_sha256"]:
+        return space
     raise StoreError(
         f"the space of the run in '{folder.path}' cannot be made again: its grammar means "
         "another one with the components that are installed.",
         hint="Install the versions that run.json names.",
     )
-
-
-def _possible_facts(content: Mapping[str, Any]) -> Iterator[frozenset[TableFact]]:
-    """Yield what the grammar may have been cut down by.
-
-    A run of an older version may have had columns of any kind, and searched as if with gaps.
-    """
-    gaps = frozenset[TableFact]([GAPS] if content.get("has_gaps", True) else [])
-    if "column_kinds" in content:
-        yield gaps | frozenset(content["column_kinds"])
-        return
-    for size in range(len(KINDS) + 1):
-        yield from (gaps | frozenset(some) for some in combinations(KINDS, size))

@@ -88,11 +88,6 @@ class _Again:
     evaluations: tuple[Evaluation, ...]
 
     @property
-    def is_old(self) -> bool:
-        """True for a certificate of a version with fewer claims and another measure of sizes."""
-        return not self.certificate.data_sha256
-
-    @property
     def tested(self) -> Any:
         """The places, among the rows set aside, of those that the certificate counts; None: all."""
         if self.whole is not None:
@@ -116,8 +111,8 @@ class _Again:
     @property
     def before_the_walk(self) -> tuple[Evaluation, ...]:
         """The evaluations that the walk chose from: a session that came later may have more."""
-        given, whole = (self.run.manifest, self.certificate), self.ensemble
-        found = tuple(one for one in self.evaluations if not came_later(one, *given))
+        manifest, whole = self.run.manifest, self.ensemble
+        found = tuple(one for one in self.evaluations if not came_later(one, manifest))
         return found if whole is None else (*found, whole)
 
     @property
@@ -212,7 +207,7 @@ def _log_of_the_model(run: CertifiedRun) -> tuple[Evaluation, ...]:
         return ()
     manifest, content = run.manifest, folder.read(folder.settings)
     found = () if of_other_session(manifest, content) else read_evaluations(folder)
-    return found if has_log_of(manifest, found, content) else ()
+    return found if has_log_of(manifest, found) else ()
 
 
 def _refuse_other_order(run: CertifiedRun, table: Table) -> None:
@@ -247,7 +242,7 @@ def _claims(
         "versions": run.manifest["versions"],
     }
     claims["tested"] = None if again.tested is None else len(again.tested)
-    if again.whole is not None and not again.is_old:
+    if again.whole is not None:
         claims["data_sha256"] = fingerprint_data(again.whole)
     shipped = again.shipped
     if shipped is not None:
@@ -268,7 +263,7 @@ def _claims(
 def _order(again: _Again) -> tuple[str, ...] | None:
     """Return the order of the walk, computed from the log; None if it is unknown."""
     is_over = again.run.content.get("state") == RunState.DONE
-    if again.whole is None or again.is_old or not is_over or not again.evaluations:
+    if again.whole is None or not is_over or not again.evaluations:
         return None
     alike = alike_rows(again.whole, int(again.run.settings["seed"]))
     examples = imagine(again.constraints, trial_rows(alike))
@@ -284,9 +279,7 @@ def _order(again: _Again) -> tuple[str, ...] | None:
 def _look(again: _Again, carried: CarriedLooks | None = None) -> int | None:
     """Return the number of the look in the ledger of this machine or in the folder, if any."""
     run, certificate = again.run, again.certificate
-    if again.is_old:
-        return None
-    said = run.content.get("request", {}).get("looks")
+    said = run.content["request"]["looks"]
     ledger = default_ledger() if said is None else Path(said)
     searched = run_of(run.content["data"]["sha256"], int(run.settings["seed"]))
     limits = [str(constraint.limit) for constraint in again.constraints]
@@ -318,22 +311,10 @@ def _edited(again: _Again) -> Iterator[str]:
 
 
 def _finding(again: _Again, constraint: Constraint, seen: Evidence, look: Look) -> Finding:
-    """Return the finding of one limit: a timed one is judged by the run's own record of it.
-
-    A size was another thing in certificates of older versions: there the verdict alone counts.
-    """
-    claimed = {one.limit: one for one in again.certificate.findings}.get(str(constraint.limit))
-    if constraint.kind == "measured":
-        recorded = again.run.recorded(constraint, seen)
-        if recorded is not None:
-            return judge_in(look, recorded, constraint.limit)
-        if again.is_old and claimed is not None:
-            return claimed
-    found = judge_in(look, seen, constraint.limit)
-    is_size = again.is_old and constraint.limit.name == "size_mb" and claimed is not None
-    if is_size and claimed is not None and claimed.verdict is found.verdict:
-        return replace(claimed, reason=found.reason)
-    return found
+    """Return the finding of one limit: a timed one is judged by the run's own record of it."""
+    measured = constraint.kind == "measured"
+    recorded = again.run.recorded(constraint, seen) if measured else None
+    return judge_in(look, seen if recorded is None else recorded, constraint.limit)
 
 
 def judge_calls(
@@ -373,8 +354,6 @@ def _unvouched(
 
 
 def _why_no_order(again: _Again) -> str:
-    if again.is_old:
-        return "a version of automl-admm wrote it that ordered otherwise"
     if again.whole is None:
         return "it follows from all the data, and these are the rows set aside"
     if not again.evaluations:

@@ -77,8 +77,7 @@ def settle_change(folder: RunFolder) -> None:
 def _is_ended(folder: RunFolder) -> bool:
     """End a change that `run.json` tells of; True if there is none any more.
 
-    The lock alone is taken: to open the log would touch it, and older versions tell by its time
-    when a session ended.
+    The lock alone is taken: to open the log would touch it.
     """
     lock = RunLock(StoreFiles(folder.store).lock)
     try:

@@ -48,10 +48,7 @@ def _parts(prepared: Preparation) -> Iterator[tuple[str, str]]:
 
 
 def other_versions(was: Mapping[str, str], is_now: Mapping[str, str]) -> list[str]:
-    """Return a line for each provider that was another, or in another version.
-
-    Runs of older versions noted none, and go on.
-    """
+    """Return a line for each provider that was another, or in another version."""
     both = sorted((was[part], is_now[part], part) for part in was.keys() & is_now.keys())
     found = []
     for (old, new), parts in groupby(both, key=lambda one: one[:2]):

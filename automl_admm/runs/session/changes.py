@@ -16,8 +16,6 @@ from automl_admm.core.messages import say_count
 from automl_admm.core.ranking import rank
 from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.core.structure.pipeline_space import PipelineSpace
-from automl_admm.data.ingest.applying import blanks_of
-from automl_admm.data.ingest.records import Ingest, read_ingest
 from automl_admm.data.row_roles import NAMES as ROLE_NAMES
 from automl_admm.grammar.text.matcher import parse
 from automl_admm.runs.metric_code import is_other_metric
@@ -69,21 +67,18 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
         or _orders(before, now)
         or _labels(before, now)
         or _columns_of_limits(before["data"], now["data"])
-        or _noise(before["data"], now["data"])
-        or _blanks(before, now)
         or _metric(before, now)
         or _splits(before, now)
-        or _groups(before["settings"]["limits"], now["settings"]["limits"])
     )
     was, is_now = ({**DEFAULTS, **side["settings"]} for side in (before, now))
     measured = [
         f"{name}: {_shown(was.get(name))} → {_shown(is_now.get(name))}"
         for name in MEASURED
         if was.get(name) != is_now.get(name)
-        and not _is_named_since(name, was.get(name), is_now.get(name))
+        and not _is_same_column(name, was.get(name), is_now.get(name))
     ]
     limits = _limits(was["limits"], is_now["limits"])
-    brought = other_versions(before.get(BROUGHT, {}), now.get(BROUGHT, {}))
+    brought = other_versions(before[BROUGHT], now[BROUGHT])
     names = [[item["name"] for item in side["limits"]] for side in (was, is_now)]
     is_other_space = was["space_sha256"] != is_now["space_sha256"]
     texts = was["grammar_text"], is_now["grammar_text"]
@@ -96,11 +91,8 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
     )
 
 
-def _is_named_since(setting: str, was: Any, is_now: Any) -> bool:
-    """Return True for what older versions named otherwise: the data say if it is another column.
-
-    A target had no name if it was no series, and a weight that of the column it was computed from.
-    """
+def _is_same_column(setting: str, was: Any, is_now: Any) -> bool:
+    """Return True for a column that had a name or has none: the data say if it is another one."""
     if setting == "target":
         return not was
     return setting in ROLE_NAMES and was is not None and is_now == ROLE_NAMES[setting]
@@ -109,7 +101,7 @@ def _is_named_since(setting: str, was: Any, is_now: Any) -> bool:
 def _data(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     if _has_other_split(was, now):
         told = "the same rows, but others of them are kept from the search"
-        why = "as for limits on other groups, for rows in another order or by an older version"
+        why = "as for limits on other groups or for rows in another order"
         return [f"data: {told}, {why}"]
     shapes = [
         f"{say_count(side['rows'], 'row')}, {say_count(side['columns'], 'column')}"
@@ -122,8 +114,8 @@ def _data(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def _has_other_split(was: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    """Return True if all rows together are as before; older versions did not note their sums."""
-    parts = [[str(side.get(name) or "") for name in SUMS] for side in (was, now)]
+    """Return True if all rows together are as before."""
+    parts = [[str(side[name] or "") for name in SUMS] for side in (was, now)]
     is_known = all((*parts[0], *parts[1])) and was["columns"] == now["columns"]
     if not is_known or parts[0] == parts[1]:
         return False
@@ -137,10 +129,7 @@ def _orders(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def _labels(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Tell that classes have other labels; older versions did not note them.
-
-    The hash of the data is of the numbers of classes.
-    """
+    """Tell that classes have other labels: the hash of the data is of the numbers of classes."""
     was, is_now = (side["data"].get("classes") for side in (before, now))
     if None in (was, is_now) or was == is_now:
         return []
@@ -148,37 +137,10 @@ def _labels(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def _columns_of_limits(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Tell of other values in columns of limits; older versions did not note them."""
+    """Tell of other values in columns of limits."""
     before, after = was.get("for_limits", {}), now.get("for_limits", {})
     names = [name for name in before if name in after and before[name] != after[name]]
     return [f"data: other values of {', '.join(names)}, which limits name"] if names else []
-
-
-def _noise(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Tell that limits on noise change other columns; a run without such limits notes none."""
-    before, after = was.get("spreads"), now.get("spreads")
-    if before is None or after is None or {*before} == {*after}:
-        return []
-    names = ", ".join(sorted({*before} ^ {*after}))
-    return [
-        f"data: noise of limits goes to other columns ({_shown(names)}), as of an older version"
-    ]
-
-
-def _blanks(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Tell that limits on blank columns count other rows than in an older version.
-
-    It took an empty cell that is read as a value, such as False, for a filled one.
-    """
-    was, is_now = before["data"], now["data"]
-    limits = (item["name"] for item in before["settings"]["limits"])
-    is_older = "spreads" in was and "filled" not in was and "filled" in is_now
-    if not is_older or not any(name.startswith("blank_moves_") for name in limits):
-        return []
-    blanks = blanks_of(read_ingest(now) or Ingest())
-    names = sorted(name for name, value in blanks.items() if value != "")
-    told = f"data: limits on blank columns count other rows of {_shown(', '.join(names))}"
-    return [f"{told} than in an older version"] if names else []
 
 
 def _metric(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -188,12 +150,12 @@ def _metric(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def _splits(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Tell that rows are dealt into other folds; older versions did not note them."""
-    was, is_now = (side.get("basis", {}).get("splits") for side in (before, now))
+    """Tell that rows are dealt into other folds."""
+    was, is_now = (side["basis"]["splits"] for side in (before, now))
     seeds, folds = (
-        [side["settings"].get(name) for side in (before, now)] for name in ("seed", "folds")
+        [side["settings"][name] for side in (before, now)] for name in ("seed", "folds")
     )
-    if None in (was, is_now) or was == is_now or folds[0] != folds[1]:
+    if was == is_now or folds[0] != folds[1]:
         return []
     if seeds[0] != seeds[1]:
         return [f"folds: seed {seeds[0]} → seed {seeds[1]}"]
@@ -201,22 +163,6 @@ def _splits(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     by = [*settings["sensitive"], *(settings[name] for name in ROLE_NAMES if settings.get(name))]
     values = f"other values of {', '.join(map(str, by))} or " if by else ""
     return [f"folds: other rows in them, as of {values}a splitter without a random_state"]
-
-
-def _groups(was: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Tell groups that an earlier version named alike or otherwise: thresholds go by these names.
-
-    Still older versions did not note them.
-    """
-    before = {item["name"]: item for item in was}
-    return [
-        f"groups of {new['name']}: an earlier version named them otherwise"
-        for new in now
-        if (old := before.get(new["name"])) is not None
-        and old.get("exact_names", False) != new.get("exact_names", False)
-        and {"groups"} <= {*old} & {*new}
-        and old["groups"] != new["groups"]
-    ]
 
 
 def _limits(was: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -227,13 +173,10 @@ def _limits(was: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) 
 
 
 def _components(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Name the optional components that came or went; nothing if the text of the grammar changed.
-
-    Older versions had no optional components.
-    """
+    """Name the optional components that came or went, if the text of the grammar is the same."""
     if before["settings"]["grammar_text"] != now["settings"]["grammar_text"]:
         return []
-    was, is_now = (side.get("components_left_out", {}) for side in (before, now))
+    was, is_now = (side["components_left_out"] for side in (before, now))
     lost = [f"component '{name}': there → left out" for name in sorted(set(is_now) - set(was))]
     found = [f"component '{name}': left out → there" for name in sorted(set(was) - set(is_now))]
     return [*lost, *found]

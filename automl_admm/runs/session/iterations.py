@@ -133,7 +133,7 @@ def _cut_torn_line(path: Path) -> None:
 def read_iterations(folder: RunFolder) -> tuple[Iteration, ...]:
     """Return the outer iterations in their order; none of a run of another strategy.
 
-    Raise if they are of another run; older versions named none.
+    Raise if they are of another run.
     """
     path, run_id = folder.iterations, named_run(folder.settings)
     try:

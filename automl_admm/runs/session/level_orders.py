@@ -11,7 +11,7 @@ def other_orders(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]
 
     Nothing is told of a column without levels in one of both.
     """
-    ordered = frozenset(before.get("ordered_columns", ()))
+    ordered = frozenset(before["ordered_columns"])
     was, is_now = _levels(before), _levels(now)
     return [
         name
@@ -22,14 +22,13 @@ def other_orders(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]
 
 def lost_orders(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Return the features whose levels had an order in the `run.json` before, and have none."""
-    ordered = before.get("ordered_columns", [])
-    return sorted({*ordered} - {*now.get("ordered_columns", ordered)})
+    return sorted({*before["ordered_columns"]} - {*now["ordered_columns"]})
 
 
 def _levels(side: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
     """Return the levels of features by their names; in a schema features stand first."""
     features = len(side["ingest"]) if "ingest" in side else side["data"]["columns"]
-    described = (side.get("schema") or ())[:features]
+    described = side["schema"][:features]
     return {str(one["name"]): one["categories"] for one in described if one.get("categories")}
 
 

@@ -26,11 +26,11 @@ def mixed_parts(
 ) -> tuple[str, ...]:
     """Return the parts not known to be equal for all evaluations, old and new.
 
-    An older version may not have noted a part. Evaluations decided anew have the thresholds of now.
+    Evaluations decided anew have the thresholds of now.
     """
     if not any(one.ok for one in known):
         return ()
-    was, is_now = before.get("basis") or {}, basis_of(prepared)
-    changed = {part for part in is_now if part not in was or was[part] != is_now[part]}
+    was, is_now = before["basis"], basis_of(prepared)
+    changed = {part for part in is_now if was[part] != is_now[part]}
     alike = {"thresholds"} if is_decided_anew else set()
     return tuple(sorted({*before.get(MIXED, ()), *changed} - alike))

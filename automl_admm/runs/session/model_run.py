@@ -16,8 +16,6 @@ from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.session.brought_parts import BROUGHT
 from automl_admm.runs.session.changes import find_changes
 from automl_admm.runs.session.run_json import describe_run
-from automl_admm.runs.session.run_log import is_for_limits
-from automl_admm.runs.session.written_limits import read_limit
 from automl_admm.store.file_schemas import OF_RUN
 from automl_admm.store.run_folder import TOGETHER, RunFolder
 
@@ -41,12 +39,9 @@ def read_run_of_model(
     """Return the content of `run.json` as the model in the folder needs it.
 
     The model itself tells, also where another session has begun since, or `run.json` is not there.
-    Models of older versions do not tell: they are taken for models of the `run.json` beside them.
     `manifest` is that of the model, if it was read before.
     """
     manifest = folder.read(folder.model_manifest) if manifest is None else manifest
-    if OF_RUN not in manifest:
-        return folder.read(folder.settings)
     content = folder.read(folder.settings) if folder.settings.exists() else {}
     refuse_mixed(folder, content, of_other_session(manifest, content))
     return {**content, **manifest[OF_RUN]}
@@ -59,9 +54,6 @@ def of_other_session(manifest: Mapping[str, Any], content: Mapping[str, Any]) ->
     """
     if not content:
         return ()
-    if OF_RUN not in manifest:
-        limits = [read_limit(item) for item in content["settings"]["limits"]]
-        return () if is_for_limits(manifest, limits) else ("limits",)
     own = {part: manifest[part] for part in READ if part in manifest}
     changes = find_changes({**manifest[OF_RUN], **own}, content)
     return changes.lines if changes.void or changes.bounds else ()

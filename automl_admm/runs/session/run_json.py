@@ -27,12 +27,20 @@ from automl_admm.runs.options import OPTIONS
 from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.provenance import count_repeated, fingerprint, machine, sum_of_rows, versions
-from automl_admm.runs.saved_request import describe_request, is_parted_as_before
+from automl_admm.runs.saved_request import describe_request
 from automl_admm.runs.session.brought_parts import BROUGHT, brought_parts
 from automl_admm.runs.session.changes import hash_space
 from automl_admm.runs.session.mixed_basis import MIXED
 from automl_admm.runs.session.written_limits import write_limit
-from automl_admm.store.file_schemas import LARGEST_TOTAL, QUANTITIES, REPEATED, RUN_ID, TARGET_TYPE
+from automl_admm.store.file_schemas import (
+    LARGEST_TOTAL,
+    QUANTITIES,
+    REPEATED,
+    RUN_FORMAT,
+    RUN_ID,
+    TARGET_TYPE,
+)
+from automl_admm.store.json_content import FORMAT
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 
@@ -56,6 +64,7 @@ def write_settings(
 ) -> None:
     """Write `run.json`: settings, data, versions, sessions and the end of the run."""
     content: dict[str, Any] = {
+        FORMAT: RUN_FORMAT,
         "state": state,
         **({} if run_id is None else {RUN_ID: run_id}),
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -93,7 +102,6 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
         "column_kinds": sorted(prepared.work.context.kinds),
         "has_gaps": prepared.work.context.has_gaps,
         "ordered_columns": list(map(str, prepared.work.context.ordered)),
-        "equal_chances": not is_parted_as_before(prepared.config),
         **prepared.answers.as_content(ANSWERS),
         "given_objects": {
             name: part.said
@@ -154,7 +162,7 @@ def _settings(prepared: Preparation) -> dict[str, Any]:
         "workers": config.n_jobs,
         "folds": len(prepared.work.splits),
         "split": prepared.split,
-        # None is the last of the sorted labels, as it was in all runs of older versions.
+        # None is the last of the sorted labels.
         "positive": positive_text(classes) if is_turned(classes) else None,
         "target": prepared.target,
         "sensitive": list(prepared.sensitive),

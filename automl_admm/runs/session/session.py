@@ -37,7 +37,7 @@ from automl_admm.runs.session.changes import (
 from automl_admm.runs.session.lost_rivals import nearest, without_rival
 from automl_admm.runs.session.mixed_basis import mixed_parts
 from automl_admm.runs.session.run_json import Stretch, describe_run, write_settings
-from automl_admm.runs.session.run_log import check_limits, without_guesses
+from automl_admm.runs.session.run_log import check_limits
 from automl_admm.store.file_schemas import TRIED_FIRST
 from automl_admm.store.files import StoreFiles
 from automl_admm.store.memory import MemoryStore
@@ -109,7 +109,6 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
         known: Sequence[Evaluation] = () if before is None else store.read()
         if before is not None:
             check_limits(folder, before["settings"], known)
-            known = without_guesses(known, before["settings"]["limits"])
             prepared = _with_known_bounds(prepared, before) if known else prepared
             changes = _changes(prepared, before, folder)
             knows_kept = _may_know_rows_kept(prepared, before)
@@ -190,8 +189,7 @@ def _may_know_rows_kept(prepared: Preparation, before: Mapping[str, Any]) -> boo
     """
     if prepared.work.held_out is None:
         return False
-    there = before.get("basis") or {}
-    return there.get("rows") != basis_of(prepared)["rows"]
+    return bool(before["basis"]["rows"] != basis_of(prepared)["rows"])
 
 
 def _with_tried_first(
@@ -289,7 +287,7 @@ def _measured(item: dict[str, Any], number: int, folder: RunFolder) -> Stretch:
     holder = read_holder(StoreFiles(folder.store).lock)
     if holder is not None and holder.session == number:
         return Stretch(item["begun"], holder.seconds)
-    # Older versions noted none: such a session lasted until it last wrote something.
+    # Killed before its first note, or with a lock that is lost: until it last wrote something.
     begun = datetime.fromisoformat(item["begun"]).timestamp()
     return Stretch(item["begun"], max(_last_written(folder) - begun, 0.0))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,8 +27,6 @@ def write_limit(constraint: Constraint) -> dict[str, Any]:
     if isinstance(function, Grouped) and function.left_out:
         item["left_out"] = list(function.left_out)
     columns = constraint.groups.columns if isinstance(constraint.groups, Grouping) else ()
-    if isinstance(constraint.groups, Grouping):
-        item["exact_names"] = constraint.groups.are_exact
     cuts = {column.name: list(column.cuts) for column in columns if column.quantiles}
     return {**item, "cuts": cuts} if cuts else item
 
@@ -36,8 +34,7 @@ def write_limit(constraint: Constraint) -> dict[str, Any]:
 def with_its_groups(constraint: Constraint, item: Mapping[str, Any]) -> Constraint:
     """Return a limit with the cut points and the groups left out of its run.
 
-    Earlier versions named groups with fewer digits. Raise a ValueError if the limit has quantiles,
-    and the item does not say where they were.
+    Raise a ValueError if the limit has quantiles, and the item does not say where they were.
     """
     cuts, groups = item.get("cuts", {}), constraint.groups
     columns = groups.columns if isinstance(groups, Grouping) else ()
@@ -45,48 +42,20 @@ def with_its_groups(constraint: Constraint, item: Mapping[str, Any]) -> Constrai
     if unknown is not None:
         raise ValueError(f"it does not say where '{unknown}' was cut")
     if isinstance(groups, Grouping):
-        are_exact = item.get("exact_names", False)
         names = (*item.get("groups", ()), *item.get("left_out", ()))
-        known = tuple(map(str, names)) if are_exact else ()
-        named = replace(groups, are_exact=are_exact, known=known)
-        constraint = replace(constraint, groups=named)
+        constraint = replace(constraint, groups=replace(groups, known=names))
     return with_fitted(constraint, cuts, tuple(item.get("left_out", ())))
 
 
 def read_limit(item: Mapping[str, Any]) -> Limit:
-    """Return the limit of an item; older versions had no confidences."""
+    """Return the limit of an item."""
     bound, confidence = float(item["bound"]), item.get("confidence")
     return Limit(item["name"], bound, item["at_least"], confidence=confidence)
 
 
-def named_as(limit: Limit, texts: Container[str]) -> Limit:
-    """Return a limit named as among the texts of a file; earlier versions wrote six digits.
-
-    >>> str(named_as(Limit("mae", 1234574.0), ["mae <= 1.23457e+06"]))
-    'mae <= 1.23457e+06'
-    """
-    short = replace(limit, has_six_digits=True)
-    return short if str(limit) not in texts and str(short) in texts else limit
-
-
 def read_moved(items: Sequence[Mapping[str, Any]]) -> frozenset[str]:
-    """Return the names of the limits that a decision threshold moves.
-
-    Older versions did not say it: then each of them may be moved.
-    """
-    return frozenset(item["name"] for item in items if item.get("by_threshold", True))
-
-
-def moved_relative(items: Sequence[Mapping[str, Any]]) -> frozenset[int]:
-    """Return the places of the limits relative to the baseline that a threshold moves.
-
-    Older versions did not say these two: then any limit may be such a one.
-    """
-    return frozenset(
-        place
-        for place, item in enumerate(items)
-        if item.get("by_threshold", True) and item.get("of_baseline", True) is not None
-    )
+    """Return the names of the limits that a decision threshold moves."""
+    return frozenset(item["name"] for item in items if item["by_threshold"])
 
 
 def limit_as_text(item: Mapping[str, Any]) -> str:

@@ -185,14 +185,6 @@ def test_two_bytes_are_enough_for_a_level() -> None:
         assert made["r"].tolist() == ["0.1", "0.7"]
 
 
-def test_facts_of_earlier_versions_give_the_levels_that_they_gave() -> None:
-    facts = {"form": "levels", "of": "number"}
-    known = Ingest((Reading("r", "category", facts, ("r",), is_asked=True),))
-    narrow = pd.DataFrame({"r": pd.Series([0.5, 0.1], dtype="float32")})
-    assert make_columns(narrow, known)["r"].tolist() == ["0.5", "0.10000000149011612"]
-    assert make_columns(pd.DataFrame({"r": [0.5, 0.1]}), known)["r"].tolist() == ["0.5", "0.1"]
-
-
 def test_a_widened_column_of_numbers_has_the_levels_of_its_narrow_type() -> None:
     widened = pd.DataFrame({"r": pd.Series([0.1, 0.7], dtype="float32").astype(float)})
     ingest = decide(widened, {"r": "category"})

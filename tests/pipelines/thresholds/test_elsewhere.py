@@ -11,9 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm.core.evaluations import Evaluation, Status
-from automl_admm.core.space import Candidate
-from automl_admm.pipelines.thresholds.elsewhere import ELSEWHERE, IS_WHOLE, without_unmeasured
+from automl_admm.pipelines.thresholds.elsewhere import ELSEWHERE
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.preparation import prepare
@@ -71,17 +69,3 @@ def test_a_value_that_cannot_be_measured_there_is_that_of_no_other_threshold(
     assert found.constraints[0] == 0.5
     assert others
     assert all(math.isnan(one["values"][0]) for one in others)
-
-
-def test_thresholds_of_earlier_versions_are_told_apart() -> None:
-    there: dict[str, Any] = {"threshold": 0.2, "values": [0.6, 0.1], "loss": 0.25}
-
-    def evaluation(*others: dict[str, Any]) -> Evaluation:
-        details = {"threshold": 0.5, **({ELSEWHERE: list(others)} if others else {})}
-        return Evaluation(1, "key", Candidate((), ()), Status.SUCCESS, details=details)
-
-    for one in (evaluation(), evaluation({**there, IS_WHOLE: True})):
-        assert without_unmeasured(one, {0}) is one
-    found = without_unmeasured(evaluation(there), {0}).details
-    assert found["threshold"] == 0.5
-    np.testing.assert_equal(found[ELSEWHERE], [{**there, "values": [math.nan, 0.1]}])

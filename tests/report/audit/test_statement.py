@@ -25,7 +25,7 @@ from automl_admm.report.view import RunView, read_view
 from automl_admm.report.writing import make_report
 from automl_admm.runs.saved.saved_run import read_saved_run
 
-OLD_RUN = Path(__file__).parents[2] / "runs" / "old_run" / "group_thresholds"
+OLD_RUN = Path(__file__).parents[2] / "runs" / "stored_run" / "group_thresholds"
 HOSTILE = '<script>alert(1)</script>"\x1b[2J\u202e'
 ACTIVE = {"script", "img", "link", "iframe", "object", "embed", "form", "base", "use", "image"}
 
@@ -110,7 +110,7 @@ def other_data(run: Path) -> None:
         (lambda run: (run / "row-hashes.npy").unlink(), "row-hashes.npy is missing"),
         (lambda run: (run / "pipeline.py").write_text("1"), "pipeline.py is not in the statement"),
         (other_settings, "run.json has other settings"),
-        (other_data, "run.json names other data"),
+        (other_data, "was made for other settings than 'run.json' has"),
     ],
 )
 def test_what_is_not_as_stated_is_refused(

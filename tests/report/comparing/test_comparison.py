@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_runs import an_evaluation, write_run
+from report_runs import an_evaluation, of_limit, write_run
 
 from automl_admm.core.errors import StoreError
 from automl_admm.report.comparing.comparison import Comparison, compare
@@ -18,7 +18,7 @@ from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import write_json
 from automl_admm.store.sqlite.lock import this_process
 
-OLD = Path(__file__).parents[2] / "runs" / "old_run"
+OLD = Path(__file__).parents[2] / "runs" / "stored_run"
 
 
 def a_run(path: Path, settings: dict[str, Any] | None = None, **changes: Any) -> Path:
@@ -27,6 +27,7 @@ def a_run(path: Path, settings: dict[str, Any] | None = None, **changes: Any) ->
     folder = write_run(path, [one, an_evaluation(7)], state="stopped")
     content = json.loads((folder / "run.json").read_text())
     content["settings"] |= settings or {}
+    content["data"] |= changes.pop("data", {})
     (folder / "run.json").write_text(json.dumps(content | changes))
     return folder
 
@@ -102,7 +103,7 @@ def test_metrics_of_ones_own_are_the_same_by_their_code(
 def test_scores_of_decided_rows_are_not_those_of_all(
     tmp_path: Path, metric: str, is_comparable: bool
 ) -> None:
-    abstain = {"name": "abstain", "bound": 0.1, "at_least": False}
+    abstain = of_limit("abstain", 0.1)
     first = a_run(tmp_path / "a", {"metric": metric})
     second = a_run(tmp_path / "b", {"metric": metric, "limits": [abstain]})
     found = compare([read_facts(first), read_facts(second)])
@@ -134,7 +135,7 @@ def test_other_held_out_rows_of_one_file_are_told_as_such(tmp_path: Path) -> Non
 
 
 def test_other_limits_are_a_remark_and_no_bar(tmp_path: Path) -> None:
-    wider = {"limits": [{"name": "size_mb", "bound": 90.0, "at_least": False}]}
+    wider = {"limits": [of_limit("size_mb", 90.0)]}
     found = compared(tmp_path, wider)
     assert found.is_comparable
     assert found.warnings == ("the limits differ: a higher score may be that of wider limits",)

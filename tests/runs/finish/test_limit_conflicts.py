@@ -138,19 +138,6 @@ def test_a_limit_kept_at_another_threshold_is_not_never_met() -> None:
     assert find_conflict(open_log, [FPR, RECALL]).smallest == ((RECALL,),)
 
 
-def test_a_limit_that_was_not_measured_at_another_threshold_conflicts_with_none_there() -> None:
-    """All values there went, so a limit kept there was said to be never met."""
-    limits = [FPR, RECALL, Limit("rate", 0.6)]
-    elsewhere = {"threshold": 0.6, "values": [0.3, 0.7, math.nan], "loss": 0.2}
-    chosen = {"threshold": 0.4, "other_thresholds": [elsewhere]}
-    found = find_conflict([evaluation(1, 0.05, 0.2, 0.5, details=chosen)], limits, {"recall"})
-    assert not found.never_met
-    assert found.smallest == ((FPR, RECALL),)
-    found = find_conflict([evaluation(1, 0.05, 0.2, 0.7, details=chosen)], limits, {"recall"})
-    assert [one.limit for one in found.never_met] == [limits[2]]
-    assert found.smallest == ((limits[2],),)
-
-
 def test_what_ships_never_and_what_decides_nothing_does_not_count() -> None:
     inside = (0.05, 0.9)
     one_class = evaluation(1, *inside, details={ONE_CLASS: "no"})

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import pickle
 import sys
@@ -24,10 +25,12 @@ from automl_admm.runs.finish.model_file import (
     rows_for_the_model,
     trusted_types,
 )
+from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 ROWS = 80
 COMPONENTS = load_plugins().components
+STORED = Path(__file__).parents[1] / "stored_run" / "stacked"
 CASES = [(task, record.name) for task in TASKS for record in COMPONENTS[task]]
 
 
@@ -61,7 +64,8 @@ def saved(folder: Path, content: bytes) -> RunFolder:
     write_atomically(run.model, content)
     digest = hashlib.sha256(content).hexdigest()
     said = {"columns": ["a", "b", "c"], "text_columns": ["c"], "classes": None, "versions": {}}
-    write_json(run.model_manifest, {"sha256": digest, **said})
+    other = json.loads((STORED / "model.json").read_text())
+    write_json(run.model_manifest, with_digest({**other, "sha256": digest, **said}))
     return run
 
 

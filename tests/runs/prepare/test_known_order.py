@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from installed import PLUGINS
-from report_runs import write_run
+from report_runs import of_limit, write_run
 
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.assembly import resolve_constraints
@@ -30,9 +30,9 @@ def test_limits_come_in_the_order_of_the_run(
     given: tuple[str, ...], expected: tuple[str, ...], tmp_path: Path
 ) -> None:
     limits = [
-        {"name": "bias", "bound": 1.0, "at_least": False},
-        {"name": "mae", "bound": 5.0, "at_least": False},
-        {"name": "bias", "bound": -1.0, "at_least": True},
+        of_limit("bias", 1.0),
+        of_limit("mae", 5.0),
+        of_limit("bias", -1.0, at_least=True),
     ]
     run = write_run(tmp_path / "run", [])
     content = json.loads((run / "run.json").read_text())

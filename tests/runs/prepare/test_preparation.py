@@ -148,20 +148,6 @@ def test_fillings_are_searched_where_the_user_says_where_to_begin(tables: Tables
     assert outcome.result.evaluations[0].text == asked
 
 
-def test_a_run_of_a_version_that_searched_fillings_in_any_table_goes_on(tables: Tables) -> None:
-    gap = tables.X.copy()
-    gap.loc[7, "c"] = np.nan
-    assert tables.fillings(gap)
-    run_pipelines(prepare(tables.config, gap, tables.y))
-    settings = tables.config.work_dir / "run.json"
-    said = json.loads(settings.read_text())
-    assert said.pop("has_gaps") is True
-    # What such a version wrote of the table without the gap; only the search space matters here.
-    settings.write_text(json.dumps(said))
-    assert tables.fillings(resumed=True)
-    assert not tables.fillings()
-
-
 def test_evaluations_mean_the_same_whether_fillings_are_searched_or_not(tables: Tables) -> None:
     """The space is another one, what was measured is not: `--reuse` takes it."""
     found = [
@@ -176,23 +162,10 @@ def _with_sizes(tables: Tables) -> pd.DataFrame:
     return tables.X.assign(size=sizes)
 
 
-def test_a_run_of_a_version_without_orders_goes_on_without(tables: Tables) -> None:
-    X = _with_sizes(tables)
-    begun = prepare(tables.config, X, tables.y)
-    assert list(begun.work.context.ordered) == ["size"]
-    run_pipelines(begun)
-    resumed = replace(tables.config, resumed=True)
-    assert prepare(resumed, X, tables.y).work.context.ordered == begun.work.context.ordered
-    settings = tables.config.work_dir / "run.json"
-    said = json.loads(settings.read_text())
-    assert said.pop("ordered_columns") == ["size"]
-    settings.write_text(json.dumps(said))
-    assert prepare(resumed, X, tables.y).work.context.ordered == {}
-
-
 def test_evaluations_with_an_order_are_not_those_without(tables: Tables) -> None:
     prepared = prepare(tables.config, _with_sizes(tables), tables.y)
-    without = prepared.work.context.keeping_order_of(())
+    context = prepared.work.context
+    without = replace(context, orders=((),) * len(context.orders))
     earlier = replace(prepared, work=replace(prepared.work, context=without))
     assert basis_of(prepared)["columns"] != basis_of(earlier)["columns"]
     assert repr(without) == repr(prepared.work.context)

@@ -16,7 +16,6 @@ from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.options import FLAGS
 from automl_admm.runs.session.brought_parts import other_versions
 from automl_admm.runs.session.changes import (
-    Changes,
     best_texts,
     find_changes,
     hash_space,
@@ -25,7 +24,19 @@ from automl_admm.runs.session.changes import (
 )
 
 BEFORE: dict[str, Any] = {
-    "data": {"rows": 100, "columns": 4, "sha256": "aa", "held_out_sha256": "bb"},
+    "data": {
+        "rows": 100,
+        "columns": 4,
+        "sha256": "aa",
+        "held_out_sha256": "bb",
+        "rows_sum": f"{1:016x}",
+        "held_out_rows_sum": f"{2:016x}",
+    },
+    "schema": [],
+    "ordered_columns": [],
+    "components_left_out": {},
+    "brought_by": {},
+    "basis": {"splits": "aa"},
     "settings": {
         "task": "classification",
         "metric": "roc_auc",
@@ -37,6 +48,7 @@ BEFORE: dict[str, Any] = {
         "limits": [{"name": "fpr", "bound": 0.05, "at_least": False}],
         "space_sha256": "cc",
         "grammar_text": "start: ridge\n",
+        "seed": 0,
     },
 }
 
@@ -64,33 +76,6 @@ def test_nothing_changed() -> None:
     assert not changes.void
 
 
-def limit(groups: list[str], **more: bool) -> dict[str, Any]:
-    item = {"name": "gap[site]", "bound": 0.05, "at_least": False, "groups": groups}
-    return changed("settings", limits=[item | more])
-
-
-def test_groups_that_an_earlier_version_named_otherwise_void_its_thresholds() -> None:
-    before, now = limit(["0.333333", "0.5"]), limit(["0.3333333333333333", "0.5"], exact_names=True)
-    changes = find_changes(before, now)
-    told = "groups of gap[site]: an earlier version named them otherwise"
-    assert changes.lines == (told,)
-    assert changes.void
-    same = limit(["0.333333", "0.5"], exact_names=True)
-    assert find_changes(before, same) == Changes()
-
-
-@pytest.mark.parametrize("turned", [True, False])
-def test_they_are_found_beside_limits_that_came_or_stand_elsewhere(turned: bool) -> None:
-    before, now = limit(["0.333333", "0.5"]), limit(["0.3333333333333333", "0.5"], exact_names=True)
-    other = {"name": "fpr", "bound": 0.05, "at_least": False}
-    now["settings"]["limits"].insert(0, other)
-    if turned:
-        before["settings"]["limits"].append(other)
-    changes = find_changes(before, now)
-    assert changes.lines[0] == "groups of gap[site]: an earlier version named them otherwise"
-    assert changes.void
-
-
 def test_another_version_of_a_plugin_voids_what_it_measured() -> None:
     was = {"component 'a'": "dist 0.1", "component 'b'": "dist 0.1", "metric 'm'": "other 1"}
     now = {"component 'a'": "dist 0.2", "component 'b'": "dist 0.2", "metric 'm'": "other 1"}
@@ -99,12 +84,6 @@ def test_another_version_of_a_plugin_voids_what_it_measured() -> None:
     assert changes.void
     assert not changes.space
     assert find_changes(BEFORE | {"brought_by": now}, BEFORE | {"brought_by": now}).lines == ()
-
-
-def test_a_run_without_versions_of_its_plugins_goes_on() -> None:
-    now = BEFORE | {"brought_by": {"component 'a'": "dist 0.2"}}
-    assert find_changes(BEFORE, now) == Changes()
-    assert find_changes(BEFORE | {"brought_by": {"component 'b'": "dist 0.1"}}, now) == Changes()
 
 
 def test_many_parts_of_a_plugin_are_told_in_a_short_line() -> None:
@@ -125,9 +104,8 @@ def test_rows_in_other_folds_void_what_was_measured() -> None:
     now = changed("settings", sensitive=["sex"], seed=0) | {"basis": {"splits": "bb"}}
     (told,) = (line for line in find_changes(before, now).lines if "folds" in line)
     assert "as of other values of sex or a splitter without a random_state" in told
-    # A seed alone may change, and older runs did not note their folds.
+    # A seed alone may change.
     assert find_changes(before, other | {"basis": {"splits": "aa"}}).lines == ()
-    assert find_changes(changed("settings", seed=0), other).lines == ()
 
 
 def test_the_same_rows_parted_otherwise_are_no_other_values() -> None:
@@ -140,10 +118,9 @@ def test_the_same_rows_parted_otherwise_are_no_other_values() -> None:
     assert changes.void
     other = changed("data", **parted, **sums | {"rows_sum": f"{3:016x}"})
     assert find_changes(before, other).lines == ("data: 100 rows, 4 columns → 101 rows, 4 columns",)
-    # Renamed columns have the same hashes of rows, and older versions noted no sums.
-    for one in (before, BEFORE):
-        now = {**one, "data": {**one["data"], "sha256": "xx"}}
-        assert find_changes(one, now).lines[0].endswith("as before, but other values")
+    # Renamed columns have the same hashes of rows.
+    now = {**before, "data": {**before["data"], "sha256": "xx"}}
+    assert find_changes(before, now).lines[0].endswith("as before, but other values")
 
 
 def test_a_run_that_does_not_say_a_newer_setting_had_its_default() -> None:
@@ -242,7 +219,6 @@ def test_other_labels_of_the_same_rows_are_other_data() -> None:
     assert found.lines == ("classes: 'no, yes' → '0, 1'",)
     assert found.void
     assert not find_changes(before, before).lines
-    assert not find_changes(BEFORE, before).lines, "older versions did not note them"
 
 
 def test_other_values_in_a_column_for_limits_alone_are_other_data() -> None:
@@ -251,48 +227,3 @@ def test_other_values_in_a_column_for_limits_alone_are_other_data() -> None:
     assert found.lines == ("data: other values of sex, which limits name",)
     assert found.void
     assert not find_changes(before, changed("data", for_limits={"age": "bb"})).lines
-    assert not find_changes(BEFORE, before).lines, "older versions did not note them"
-
-
-TICK = {"name": "mark", "kind": "boolean", "facts": {"form": "tick", "value": "'yes'"}}
-SIZE = {"name": "size", "kind": "number"}
-
-
-@pytest.mark.parametrize(
-    ("limit", "readings", "lines"),
-    [
-        (
-            "blank_moves_0.3",
-            [TICK, SIZE],
-            ("data: limits on blank columns count other rows of 'mark' than in an older version",),
-        ),
-        ("blank_moves_0.3", [SIZE], ()),
-        ("noise_moves", [TICK], ()),
-    ],
-    ids=["a mark", "numbers", "noise"],
-)
-def test_empty_cells_that_an_older_version_took_for_values_void_what_was_measured(
-    limit: str, readings: list[Any], lines: tuple[str, ...]
-) -> None:
-    before = changed("settings", limits=[{"name": limit, "bound": 0.05, "at_least": False}])
-    before |= {"ingest": readings}
-    before["data"] |= {"spreads": {}}
-    now = copy.deepcopy(before)
-    now["data"] |= {"filled": ["mark", "size"]}
-    found = find_changes(before, now)
-    assert found.lines == lines
-    assert found.void is bool(lines)
-    assert find_changes(now, copy.deepcopy(now)) == Changes()
-
-
-def test_noise_in_other_columns_voids_what_was_measured() -> None:
-    """Earlier versions put noise into columns made of dates as well."""
-    before = changed("data", spreads={"a": 1.0, "day": 2.0})
-    now = changed("data", spreads={"a": 1.0})
-    found = find_changes(before, now)
-    told = "data: noise of limits goes to other columns ('day'), as of an older version"
-    assert found.lines == (told,)
-    assert found.void
-    assert find_changes(before, copy.deepcopy(before)) == Changes()
-    for one in (before, now):
-        assert find_changes(BEFORE, one) == find_changes(one, BEFORE) == Changes()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -105,22 +104,10 @@ def test_a_resume_does_not_renew_the_versions(
     assert "because the versions changed between its sessions" in told
 
 
-def test_a_run_that_noted_no_basis_gives_no_numbers_after_a_resume_either(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    fit(run, 2)
-    path = run / "run.json"
-    content = json.loads(path.read_text("utf-8"))
-    del content["basis"]
-    path.write_text(json.dumps(content), "utf-8")
-    fit(run, 3, warm_start=True)
-    assert "splits" in read_run(run).content["basis"]
-    told = reused(run)
-    assert told.endswith("no results, because its version did not note what its numbers rest on")
-
-
 def test_a_log_that_begins_anew_is_of_one_basis() -> None:
     config = RunConfig(**SETTINGS)
-    prepared, was = prepare(config, *table()), {"basis": {}, MIXED: ["seed"]}
+    prepared = prepare(config, *table())
+    was = {"basis": dict.fromkeys(basis_of(prepared), "another"), MIXED: ["seed"]}
     one = Evaluation(1, "a", Candidate(Selection(()), ()), Status.SUCCESS, loss=0.5)
     failed = replace(one, status=Status.ERROR)
     assert mixed_parts(was, prepared, (), is_decided_anew=False) == ()

@@ -10,7 +10,19 @@ import pytest
 from automl_admm.runs.session.model_run import of_other_session, say_earlier
 
 SESSION: dict[str, Any] = {
-    "data": {"rows": 100, "columns": 4, "sha256": "aa", "held_out_sha256": None},
+    "data": {
+        "rows": 100,
+        "columns": 4,
+        "sha256": "aa",
+        "held_out_sha256": None,
+        "rows_sum": f"{1:016x}",
+        "held_out_rows_sum": None,
+    },
+    "schema": [],
+    "ordered_columns": [],
+    "components_left_out": {},
+    "brought_by": {},
+    "basis": {"splits": "aa"},
     "settings": {
         "metric": "roc_auc",
         "target": "y",
@@ -28,7 +40,7 @@ MODEL: dict[str, Any] = {"run_id": "a", "constraints": {"fpr <= 0.05": 0.01}, "r
 
 def session(**changes: Any) -> dict[str, Any]:
     found = copy.deepcopy(SESSION)
-    for part in found.values():
+    for part in (found["data"], found["settings"]):
         part.update({key: value for key, value in changes.items() if key in part})
     return found
 
@@ -50,13 +62,6 @@ def test_a_model_is_of_another_session_if_its_numbers_mean_something_else(
     changes: dict[str, Any], told: tuple[str, ...]
 ) -> None:
     assert of_other_session(MODEL, session(**changes)) == told
-
-
-def test_a_model_of_an_older_version_tells_of_other_limits_alone() -> None:
-    old = {key: value for key, value in MODEL.items() if key != "run"}
-    assert of_other_session(old, session(sha256="bb")) == ()
-    other = session(limits=[{"name": "fpr", "bound": 0.1, "at_least": False}])
-    assert of_other_session(old, other) == ("limits",)
 
 
 def test_without_settings_beside_it_a_model_is_of_no_other_session() -> None:

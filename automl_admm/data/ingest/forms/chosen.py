@@ -21,8 +21,7 @@ from automl_admm.data.table_schema import MISSING_TEXTS, content_of
 
 Cell = Callable[[Any], Any]
 
-# The key of the facts with the float that the numbers had in training. Facts of earlier versions
-# have none: there a narrow float has the digits of a wide one.
+# The key of the facts with the float that the numbers had in training.
 FLOAT = "float"
 
 

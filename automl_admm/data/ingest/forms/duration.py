@@ -50,8 +50,6 @@ CLOCKS = re.compile(
 )
 # A number in any dialect.
 FIGURE = r"(?:[1-9]\d{0,2}(?:[.,' ]\d{2,3})*[.,' ]\d{3}(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
-# All that older runs read: a comma there stands before decimals.
-OLDER_FIGURE = re.compile(r"\d+(?:[.,]\d+)?", re.ASCII)
 AMOUNT = re.compile(rf"({FIGURE}) ?({UNIT})\b", re.IGNORECASE | re.ASCII)
 AMOUNTS = re.compile(
     rf"(-)?(?:{FIGURE} ?(?:{UNIT})\b(?:,? (?:and )?|,)?)+", re.IGNORECASE | re.ASCII
@@ -141,9 +139,7 @@ def _is_beyond_hours(text: str) -> bool:
 def _seconds(text: str, facts: Facts) -> float:
     """Return the seconds of a text; NaN for one that is no duration."""
     if found := CLOCKS.fullmatch(text):
-        # Earlier versions read `3:45 pm` as minutes, too.
-        is_time = found["half"] is not None and "decimal" in facts
-        return _of_clock(found, is_short=facts["is_short"] and not is_time)
+        return _of_clock(found, is_short=facts["is_short"] and found["half"] is None)
     if found := AMOUNTS.fullmatch(text):
         total = sum(_figure(a, facts) * SECONDS[u.lower()] for a, u in AMOUNT.findall(text))
         return -total if found[1] else total
@@ -156,8 +152,6 @@ def _seconds(text: str, facts: Facts) -> float:
 
 def _figure(text: str, facts: Facts) -> float:
     """Return a number in the dialect of training; NaN for one in another."""
-    if "decimal" not in facts:  # a run of an earlier version
-        return float(text.replace(",", ".")) if OLDER_FIGURE.fullmatch(text) else np.nan
     decimal, thousands = facts["decimal"], facts["thousands"]
     if re.fullmatch(figure_pattern(Dialect(decimal, thousands)), text) is None:
         return np.nan

@@ -104,8 +104,6 @@ def recognise_ordered(column: Any) -> Facts | None:
         return None
     known = {text for spellings in levels for text in spellings}
     facts: dict[str, Any] = {"levels": levels, "is_interval": _interval(levels[0][0]) is not None}
-    if facts["is_interval"]:
-        facts["takes_nearest"] = True
     missing = missing_words(text for text in texts if text not in known)
     return facts | ({"missing": missing} if missing else {})
 
@@ -184,10 +182,7 @@ def _number(digits: str, size: str | None) -> float:
 
 
 def read_ordered(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
-    """Return an ordered category; an interval that training had not counts as one before it.
-
-    Runs of older versions, whose facts do not say so, give it a level of its own in its place.
-    """
+    """Return an ordered category; an interval that training had not counts as one before it."""
     import pandas as pd
 
     cells = cells_of(column)
@@ -195,8 +190,7 @@ def read_ordered(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
     levels: list[list[str]] = [list(spellings) for spellings in facts["levels"]]
     names = {text.casefold(): spellings[0] for spellings in levels for text in spellings}
     if facts["is_interval"]:
-        place_new = _at_nearest if facts.get("takes_nearest") else _with_new_intervals
-        levels, names = place_new(levels, texts)
+        names = _at_nearest(levels, texts)
     is_gap = known_missing(facts)
     found = [names.get(_key(text, names)) for text in texts]
     lost = [one is None and not is_gap(text) for one, text in zip(found, texts, strict=True)]
@@ -205,10 +199,8 @@ def read_ordered(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
     return {"": _as_category(column, cells, found, [s[0] for s in levels], pd)}
 
 
-def _at_nearest(
-    levels: list[list[str]], texts: Sequence[str]
-) -> tuple[list[list[str]], dict[Any, str]]:
-    """Return the levels, and names for new intervals: the last level that begins no later.
+def _at_nearest(levels: list[list[str]], texts: Sequence[str]) -> dict[Any, str]:
+    """Return names for all intervals; of a new one it is the last level that begins no later.
 
     A model has no number for a level of its own; below all levels it takes the least.
     """
@@ -218,20 +210,7 @@ def _at_nearest(
         ends = _interval(text)
         if ends is not None and ends[0] <= ends[1]:
             names.setdefault(ends, known[max(bisect_right(beginnings, ends[0]) - 1, 0)])
-    return levels, names
-
-
-def _with_new_intervals(
-    levels: list[list[str]], texts: Sequence[str]
-) -> tuple[list[list[str]], dict[Any, str]]:
-    """Return the levels with the intervals that training had not, and their names by their ends."""
-    names: dict[Any, str] = {_interval(spellings[0]): spellings[0] for spellings in levels}
-    for text in texts:
-        ends = _interval(text)
-        if ends is not None and ends[0] <= ends[1]:
-            names.setdefault(ends, text)
-    ordered = sorted(names, key=lambda ends: ends)
-    return [[names[ends]] for ends in ordered], names
+    return names
 
 
 def _key(text: str, names: Mapping[Any, str]) -> Any:

@@ -154,21 +154,9 @@ def test_another_sign_than_in_training_is_refused(trained, later):
         read(column(str(trained[0]), later), facts)
 
 
-def test_facts_of_earlier_versions_keep_their_decimal_comma():
-    facts = {"is_short": False, "example": "975 ms"}
-    assert read(column("975 ms", "1,824 ms", "1.5 h"), facts).tolist() == [0.975, 0.001824, 5400]
-    with pytest.raises(DataError, match="holds '1,234,567 ms'"):
-        read(column("1,234,567 ms"), facts)
-
-
 def test_a_clock_with_am_or_pm_is_never_minutes_and_seconds():
     times = [f"{hour}:15 {half}" for hour in range(1, 13) for half in ("am", "pm")] * 10
     facts = recognise_duration(column(*times, "25:10"))
     assert facts["missing"] == ["25:10"]
     assert read(column("3:45 pm", "25:10"), facts).fillna(-1).tolist() == [56700, -1]
     assert recognise_duration(column("3:45 pm", "59:30")) is None
-
-
-def test_facts_of_earlier_versions_keep_their_minutes_beside_pm():
-    facts = {"is_short": True, "example": "3:45 pm"}
-    assert read(column("3:45 pm", "59:30"), facts).tolist() == [945, 3570]

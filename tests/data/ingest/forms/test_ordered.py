@@ -103,11 +103,6 @@ def test_a_new_interval_counts_as_the_last_that_begins_no_later(cell, level):
     assert list(found.cat.categories) == ["4-5", "5-10", "20-30"]
 
 
-def test_a_new_interval_has_a_level_of_its_own_in_a_run_of_an_older_version():
-    facts = {"levels": [["<5"], ["5-10"], ["20+"]], "is_interval": True}
-    assert list(read(column("10-20", "<5"), facts).cat.categories) == ["<5", "5-10", "10-20", "20+"]
-
-
 def test_other_text_than_a_level_is_refused():
     facts = recognise_ordered(column("<5", "5-10", "20+"))
     with pytest.raises(DataError, match=r"row 1 .*'many'.*Write one of '<5'"):
