@@ -18,7 +18,7 @@ from automl_admm.runs.search_run import check_cheap, teller
 from automl_admm.runs.study.journal import Journal, create_journal, read_journal
 from automl_admm.runs.study.matching import demand_one_study
 from automl_admm.runs.study.observations import read_observations
-from automl_admm.runs.study.options import OF_ONE, StudyCall, config_of, limits_of
+from automl_admm.runs.study.options import StudyCall, config_of, limits_of
 from automl_admm.runs.study.points import locate
 from automl_admm.runs.study.restoring import demand_asks, restore
 from automl_admm.runs.study.saved_study import (
@@ -37,8 +37,6 @@ from automl_admm.store.memory import MemoryStore
 from automl_admm.store.run_folder import RunFolder, create_folder
 from automl_admm.store.sqlite.log import SqliteStore
 
-# Changes by which the executor is chosen anew: earlier versions wrote their choice as the user's.
-CHOOSING = frozenset({"n_jobs", "eval_time_limit", "memory_limit"})
 EXECUTOR = "executor"
 
 
@@ -79,9 +77,6 @@ def reopen_study(folder: str | Path, changed: Mapping[str, Any]) -> Opened:
     kept = {"constraints": saved.limits, "starts": saved.starts, **saved.options}
     if "limits" in changed:
         del kept["constraints"]
-    is_ours = kept.get("executor") == OF_ONE and EXECUTOR not in saved.named
-    if changed.keys() & CHOOSING and is_ours:
-        del kept[EXECUTOR]
     call = StudyCall(saved.space, **kept | {"work_dir": path} | dict(changed))
     box = _prepare(call)
     if tuple(box.problem.limits) != saved.limits:
@@ -94,12 +89,8 @@ def reopen_study(folder: str | Path, changed: Mapping[str, Any]) -> Opened:
         demand_asks(path / JOURNAL, journal, log)
         tell = teller(box.config, box.problem, box.plugins, is_open_ended=True)
         trials = restore(box, store, journal, tell)
-        described = replace(
-            _described(saved.name, call, box),
-            # Cheap functions given to a load are for it alone: none is asked of the next one.
-            cheap=saved.cheap,
-            named=_named(changed[EXECUTOR]) if EXECUTOR in changed else saved.named,
-        )
+        # Cheap functions given to a load are for it alone: none is asked of the next one.
+        described = replace(_described(saved.name, call, box), cheap=saved.cheap)
         if described != saved:
             write_study(path, described)
     except BaseException:
@@ -168,12 +159,7 @@ def _described(name: str, call: StudyCall, box: PreparedBox) -> SavedStudy:
         options,
         tuple(call.cheap or ()),
         tuple(objects),
-        _named(call.executor),
     )
-
-
-def _named(executor: object) -> tuple[str, ...]:
-    return (EXECUTOR,) if isinstance(executor, str) else ()
 
 
 def _default_of(one: Any) -> Any:

@@ -15,11 +15,10 @@ from typing import Any
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.messages import say_count
-from automl_admm.core.space import Candidate, SearchSpace
+from automl_admm.core.space import Candidate
 from automl_admm.runs.blackbox import PreparedBox
 from automl_admm.runs.study.journal import Journal
 from automl_admm.runs.study.points import is_point
-from automl_admm.runs.study.trials import TOLD
 from automl_admm.store.sqlite.rows import Begun
 
 # It does not offer warm_start: that reads the names of the limits from the file in doubt.
@@ -64,34 +63,13 @@ def _strange_asks(
             texts[ended.number].add(ended.text)
     for waiting in begun:
         texts[waiting.number].add(waiting.text)
-    asked = _numbers_by_text(box, journal)
-    given_again = {
-        one.number
-        for one in log
-        if TOLD not in one.details and asked.get(one.text, set()) - {one.number}
-    }
     for ask in journal.asks:
-        if ask.number is None or ask.number in given_again:
+        if ask.number is None:
             continue
         # One that a driver had begun before it was killed may have left its number to another.
         problems = [_misfit(box, ask.candidate, text) for text in sorted(texts[ask.number])]
-        text = box.text(ask.candidate)
-        is_elsewhere = any(text in texts[number] for number in asked[text] - {ask.number})
-        if problems and all(problems) and not is_elsewhere:
+        if problems and all(problems):
             yield ask.number, str(problems[0])
-
-
-def _numbers_by_text(box: PreparedBox, journal: Journal) -> Mapping[str, set[int]]:
-    """Return the numbers of each point in the asks.
-
-    It is one, but earlier versions gave numbers of pending trials to other pending ones: their
-    `optimize` did, and an `ask` after it.
-    """
-    asked: dict[str, set[int]] = defaultdict(set)
-    for ask in journal.asks:
-        if ask.number is not None:
-            asked[box.text(ask.candidate)].add(ask.number)
-    return asked
 
 
 def _misfit(box: PreparedBox, candidate: Candidate, text: str) -> str | None:
@@ -99,22 +77,7 @@ def _misfit(box: PreparedBox, candidate: Candidate, text: str) -> str | None:
     if not is_point(box.problem.space, candidate):
         return f"is {text} in the store, which is no point of this space"
     here = box.text(candidate)
-    if here == text:
-        return None
-    stored = json.loads(text)
-    is_same = json.dumps(_with_zeros(stored, box.problem.space), sort_keys=True) == here
-    return None if is_same else _difference(stored, json.loads(here))
-
-
-def _with_zeros(stored: Mapping[str, Any], space: SearchSpace) -> dict[str, Any]:
-    """Return the values with 0 as it is written now: earlier versions wrote it as some 1e-17."""
-    ranges = {one.name: one for one in space.parameters if not one.is_integer}
-    return {
-        name: 0.0
-        if name in ranges and isinstance(value, float) and ranges[name].rounded(value) == 0.0
-        else value
-        for name, value in stored.items()
-    }
+    return None if here == text else _difference(json.loads(text), json.loads(here))
 
 
 def _difference(stored: Mapping[str, Any], here: Mapping[str, Any]) -> str:

@@ -108,9 +108,7 @@ def _of_evaluations(evaluations: Iterable[Evaluation], names: Sequence[str]) -> 
 
 def _of_result(result: Any, box: PreparedBox) -> Iterator[Observed]:
     del box
-    # A result that an earlier version pickled has no names but those of its quantities.
-    names = getattr(result, "limit_names", ()) or tuple(result.constraints)
-    return _of_evaluations(result.evaluations, names)
+    return _of_evaluations(result.evaluations, result.limit_names)
 
 
 def _of_study(study: Any, box: PreparedBox) -> Iterator[Observed]:

@@ -79,8 +79,7 @@ def _asks(trials: Trials, told: Sequence[Evaluation]) -> list[Ask] | None:
     """Return all asks in their order; None if it cannot be known.
 
     The evaluations of `optimize` are not in the journal, unless they were pending before: with one
-    worker each was begun when all before it had ended. Earlier versions gave the number of a
-    pending trial to another point.
+    worker each was begun when all before it had ended.
     """
     config, journal, key = trials.box.config, trials.journal, trials.box.problem.key
     known = {(ask.number, key(ask.candidate)) for ask in journal.asks}

@@ -17,6 +17,7 @@ from automl_admm.store.json_content import (
     MismatchError,
     anything,
     demand_digest,
+    demand_format,
     either,
     flag,
     list_of,
@@ -35,7 +36,7 @@ from automl_admm.store.run_folder import write_json
 FILE, JOURNAL = "study.json", "asks.jsonl"
 # The types of values that a file gives back as they are.
 PLAIN = (str, int, float, bool, type(None))
-VERSION = 1
+VERSION = 2
 VALUE = nullable(either("a text, a number or a truth value", text, real, flag))
 CONDITION = nullable(record({"decision": text, "alternatives": list_of(text)}))
 DECISION = either(
@@ -73,7 +74,6 @@ PARAMETER = record(
 )
 _FIELDS = record(
     {
-        "version": one_of(VERSION),
         "name": text,
         "decisions": list_of(DECISION),
         "parameters": list_of(PARAMETER),
@@ -84,24 +84,21 @@ _FIELDS = record(
         "starts": list_of(mapping_of(either("a value or a list", VALUE, list_of(text)))),
         "options": mapping_of(VALUE),
         "objects": list_of(text),
-    },
-    {"named": list_of(text)},
+    }
 )
 CHANGED = "Restore it; Study.load(folder, …) takes changes of a study."
 
 
 def _study(value: Any, where: str) -> None:
     """Demand the description of a study as it was written: a changed range moves all points."""
+    demand_format(value, VERSION, key="version")
     _FIELDS(value, where)
     demand_digest(value)
 
 
 @dataclass(frozen=True, slots=True)
 class SavedStudy:
-    """The description of a study; the values of `objects` and `cheap` must be given again.
-
-    The options in `named` are the user's choice. Earlier versions wrote their own among them.
-    """
+    """The description of a study; the values of `objects` and `cheap` must be given again."""
 
     name: str
     space: SearchSpace
@@ -110,7 +107,6 @@ class SavedStudy:
     options: Mapping[str, Any]
     cheap: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
-    named: tuple[str, ...] = ()
 
 
 def demand_writable(space: SearchSpace) -> None:
@@ -147,7 +143,6 @@ def write_study(folder: Path, study: SavedStudy) -> None:
         "starts": [dict(point) for point in study.starts],
         "options": dict(study.options),
         "objects": list(study.objects),
-        **({"named": list(study.named)} if study.named else {}),
     }
     write_json(folder / FILE, with_digest(content))
 
@@ -181,7 +176,6 @@ def read_study(folder: Path) -> SavedStudy:
         content["options"],
         tuple(content["cheap"]),
         tuple(content["objects"]),
-        tuple(content.get("named", ())),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 
 from automl_admm import Parameter, SearchSpace, Study
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.store.json_content import with_digest
 
 PLANE = SearchSpace((), (Parameter("x", 0.0, 1.0), Parameter("y", 0.0, 1.0)))
 
@@ -64,23 +62,9 @@ def test_a_change_that_is_refused_is_not_kept(tmp_path: Path) -> None:
 CHANGES: list[dict[str, Any]] = [{"eval_time_limit": 1}, {"n_jobs": 2}, {"memory_limit": 10**9}]
 
 
-def _as_before(folder: Path) -> None:
-    """Write the executor that was chosen as earlier versions did, as if the user had given it."""
-    path = folder / "study.json"
-    content = json.loads(path.read_text())
-    del content["content_sha256"]
-    content["options"]["executor"] = "inline"
-    path.write_text(json.dumps(with_digest(content)))
-
-
-@pytest.mark.parametrize("is_old", [False, True])
 @pytest.mark.parametrize("changes", CHANGES, ids=lambda one: str(next(iter(one))))
-def test_limits_on_calls_bring_child_processes(
-    tmp_path: Path, changes: dict[str, Any], *, is_old: bool
-) -> None:
+def test_limits_on_calls_bring_child_processes(tmp_path: Path, changes: dict[str, Any]) -> None:
     place = begun(tmp_path / "s")
-    if is_old:
-        _as_before(place)
     with Study.load(place) as one:
         assert one._box.config.executor == "inline"
     with Study.load(place, **changes) as one:

@@ -7,7 +7,6 @@ import math
 import pickle
 import shutil
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,13 +114,6 @@ def test_a_result_with_a_limit_on_each_side_is_a_source() -> None:
         one = study(constraints=limits)
         assert one.add_observations(source) == 5
         assert {trial.limits["size"] == 5 * trial.values["x"] for trial in one.results} == {True}
-
-
-def test_a_result_of_an_earlier_version_has_the_names_of_its_quantities() -> None:
-    result = minimize(lambda v: float(v["x"]), SPACE, max_evaluations=3, **QUICK)
-    before = replace(result, limit_names=())
-    vars(before).pop("limit_names")
-    assert Study(SPACE, **QUICK).add_observations(before) == 3
 
 
 SHAPES = SearchSpace((Choice("shape", ("round", "flat", "long")),))

@@ -25,6 +25,7 @@ from automl_admm import (
     minimize,
 )
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, StoreError
+from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.log import SqliteStore
 
@@ -303,13 +304,12 @@ def _with_one_number_for_two(folder: Path) -> None:
 
 
 def _written(name: str, value: Any) -> Any:
-    """Change `study.json` as a version that wrote no digest would have written it."""
+    """Change `study.json` with a digest of its own."""
 
     def change(folder: Path) -> None:
         path = folder / "study.json"
         content = json.loads(path.read_text()) | {name: value}
-        del content["content_sha256"]
-        path.write_text(json.dumps(content))
+        path.write_text(json.dumps(with_digest(content)))
 
     return change
 
@@ -337,7 +337,7 @@ def _line(old: str, new: str) -> Any:
         (_written("parameters", 3), "'parameters' is 3"),
         (_written("decisions", [{"kind": "tree"}]), "a choice or an order"),
         (_written("parameters", []), r"asks\.jsonl' is damaged in line 1"),
-        (_written("version", 2), "'version' is 2"),
+        (_written("version", 1), "was written by another version"),
         (_written("options", {"theta_solver": "gone"}), "no theta solver named 'gone'"),
         (_written("options", {"theta": 1}), "'theta'"),
         (_edited('"high": 1.0', '"high": 0.5'), r"content_sha256 says\. Restore it; Study\.load"),
