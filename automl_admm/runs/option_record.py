@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import Field, dataclass, replace
+from dataclasses import Field, dataclass, field, replace
 from enum import Enum, auto
 from typing import Any
 
@@ -69,11 +68,11 @@ class Option:
         """The value of the command line where nobody gives the option."""
         return self.default if self.command_default is None else self.command_default
 
-    @property
-    def metadata(self) -> Mapping[str, Option]:
-        """Metadata of the dataclass field for this option."""
-        return {OPTION: self}
-
     def of(self, one: Field[Any]) -> Option:
         """Return the option with the name and the default of its field."""
         return replace(self, name=one.name, words=self.words or one.name, default=one.default)
+
+
+def option(kind: Kind, flag: str | None, said: str, *, default: Any, **more: Any) -> Any:
+    """Return the field of an option; `said` is its help, and `more` the rest of its record."""
+    return field(default=default, metadata={OPTION: Option(kind, flag, said, **more)})

@@ -9,7 +9,7 @@ the options of every search are in `search_options.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -27,7 +27,7 @@ from automl_admm.plugins.records import (
     Measured,
     MetricPlugin,
 )
-from automl_admm.runs.option_record import OPTION, Kind, Option
+from automl_admm.runs.option_record import OPTION, Kind, Option, option
 from automl_admm.runs.search_options import SearchOptions
 
 # The choices of what ships of the best pipeline: a fit on all rows, or its fold models.
@@ -38,198 +38,153 @@ AUTO, WHOLE, FOLDS = "auto", "whole", "folds"
 class PipelineOptions(SearchOptions):
     """The options of a search over pipelines: those of the estimators and the command line."""
 
-    grammar: str | Path | GrammarText = field(
+    grammar: str | Path | GrammarText = option(
+        Kind.FILE,
+        "--grammar",
+        "Grammar file, or the name of a shipped grammar.",
         default="default",
-        metadata=Option(
-            Kind.FILE,
-            "--grammar",
-            "Grammar file, or the name of a shipped grammar.",
-            resume_help="Another grammar than before.",
-            compared_as="grammar_text",
-            is_saved=False,
-        ).metadata,
+        resume_help="Another grammar than before.",
+        compared_as="grammar_text",
+        is_saved=False,
     )
     _: KW_ONLY
-    scoring: str | Callable[..., float] | MetricPlugin | None = field(
+    scoring: str | Callable[..., float] | MetricPlugin | None = option(
+        Kind.SCORER,
+        "--metric",
+        "Any scikit-learn scorer. [default: roc_auc, accuracy or r2]",
         default=None,
-        metadata=Option(
-            Kind.SCORER,
-            "--metric",
-            "Any scikit-learn scorer. [default: roc_auc, accuracy or r2]",
-            compared_as="metric",
-        ).metadata,
+        compared_as="metric",
     )
-    positive: Any = field(
+    positive: Any = option(
+        Kind.LABEL,
+        "--positive",
+        "Class that rates and thresholds call positive. [default: the last of the sorted]",
         default=None,
-        metadata=Option(
-            Kind.LABEL,
-            "--positive",
-            "Class that rates and thresholds call positive. [default: the last of the sorted]",
-            compared_as="positive",
-        ).metadata,
+        compared_as="positive",
     )
-    columns: Mapping[Any, str] | None = field(
+    columns: Mapping[Any, str] | None = option(
+        Kind.COLUMNS,
+        "--column",
+        'Kind of a column in place of the one found, such as "zip=category": number, category, '
+        "ordered, text, tags, date, duration, boolean, or drop to leave it out. May be repeated.",
         default=None,
-        metadata=Option(
-            Kind.COLUMNS,
-            "--column",
-            'Kind of a column in place of the one found, such as "zip=category": number, category, '
-            "ordered, text, tags, date, duration, boolean, or drop to leave it out. May be "
-            "repeated.",
-            compared_as="columns",
-        ).metadata,
+        compared_as="columns",
     )
-    components: Sequence[ComponentPlugin] = field(
+    components: Sequence[ComponentPlugin] = option(
+        Kind.OBJECTS,
+        None,
+        "Records of components for this run alone, beside those of plugins.",
         default=(),
-        metadata=Option(
-            Kind.OBJECTS,
-            None,
-            "Records of components for this run alone, beside those of plugins.",
-            is_saved=False,
-        ).metadata,
+        is_saved=False,
     )
     constraints: Sequence[
         str | Constraint | ConstraintPlugin | Callable[[EvaluatedPipeline], Measured]
-    ] = field(
+    ] = option(
+        Kind.LIMITS,
+        "--constraint",
+        'A limit such as "latency_us <= 50" or "fpr_gap[sex] <= 5 %". May be repeated.',
         default=(),
-        metadata=Option(
-            Kind.LIMITS,
-            "--constraint",
-            'A limit such as "latency_us <= 50" or "fpr_gap[sex] <= 5 %". May be repeated.',
-            resume_help="Other limits than before.",
-            compared_as="limits",
-        ).metadata,
+        resume_help="Other limits than before.",
+        compared_as="limits",
     )
-    starts: Sequence[str | Path] = field(
+    starts: Sequence[str | Path] = option(
+        Kind.STARTS,
+        "--start",
+        'A pipeline to begin at, such as "impute() ridge()", or a file with one pipeline a '
+        "line. May be repeated.",
         default=(),
-        metadata=Option(
-            Kind.STARTS,
-            "--start",
-            'A pipeline to begin at, such as "impute() ridge()", or a file with one pipeline a '
-            "line. May be repeated.",
-            words="a start",
-            is_saved=False,
-        ).metadata,
+        words="a start",
+        is_saved=False,
     )
-    reuse: Sequence[str | Path] = field(
+    reuse: Sequence[str | Path] = option(
+        Kind.RUNS,
+        "--reuse",
+        "The folder of another run whose evaluations to begin with, where they mean the same. May "
+        "be repeated.",
         default=(),
-        metadata=Option(
-            Kind.RUNS,
-            "--reuse",
-            "The folder of another run whose evaluations to begin with, where they mean the same. "
-            "May be repeated.",
-            words="a run to reuse",
-            is_saved=False,
-        ).metadata,
+        words="a run to reuse",
+        is_saved=False,
     )
-    cv: Any = field(
+    cv: Any = option(
+        Kind.FOLDS,
+        "--cv",
+        "Number of folds, such as 5, or share of a holdout, such as 0.25. [default: by size]",
         default=None,
-        metadata=Option(
-            Kind.FOLDS,
-            "--cv",
-            "Number of folds, such as 5, or share of a holdout, such as 0.25. [default: by size]",
-            compared_as="folds",
-        ).metadata,
+        compared_as="folds",
     )
-    certify: float | None = field(
+    certify: float | None = option(
+        Kind.SHARE,
+        "--certify",
+        "Prove the limits at this confidence, such as 0.95, on rows set aside before the search.",
         default=None,
-        metadata=Option(
-            Kind.SHARE,
-            "--certify",
-            "Prove the limits at this confidence, such as 0.95, on rows set aside before the "
-            "search.",
-            words="the confidence of a certificate",
-            metavar="CONFIDENCE",
-            compared_as="certify",
-        ).metadata,
+        words="the confidence of a certificate",
+        metavar="CONFIDENCE",
+        compared_as="certify",
     )
-    last_look: bool = field(
+    last_look: bool = option(
+        Kind.FLAG,
+        "--last-look",
+        "Spend all the risk of the proof in one look: no later run can prove limits on these data.",
         default=False,
-        metadata=Option(
-            Kind.FLAG,
-            "--last-look",
-            "Spend all the risk of the proof in one look: no later run can prove limits on these "
-            "data.",
-            words="a last look",
-        ).metadata,
+        words="a last look",
     )
-    group_thresholds: bool = field(
+    group_thresholds: bool = option(
+        Kind.FLAG,
+        "--group-thresholds",
+        "Let every group of a limit such as fpr_gap[sex] have a decision threshold of its own. "
+        "Deciding by who somebody is may be unlawful, in lending or hiring for example.",
         default=False,
-        metadata=Option(
-            Kind.FLAG,
-            "--group-thresholds",
-            "Let every group of a limit such as fpr_gap[sex] have a decision threshold of its own. "
-            "Deciding by who somebody is may be unlawful, in lending or hiring for example.",
-            compared_as="group_thresholds",
-        ).metadata,
+        compared_as="group_thresholds",
     )
-    cost: Any = field(
+    cost: Any = option(
+        Kind.COST,
+        "--cost",
+        "Cost of a wrong decision, such as fn=5,fp=1, or of several classes, such as "
+        "cat->dog=5,*->*=1: what is decided is then the cheapest within the limits.",
         default=None,
-        metadata=Option(
-            Kind.COST,
-            "--cost",
-            "Cost of a wrong decision, such as fn=5,fp=1, or of several classes, such as "
-            "cat->dog=5,*->*=1: what is decided is then the cheapest within the limits.",
-            words="the cost",
-            compared_as="cost",
-        ).metadata,
+        words="the cost",
+        compared_as="cost",
     )
-    column_cost: Mapping[Any, float] | None = field(
+    column_cost: Mapping[Any, float] | None = option(
+        Kind.COSTS,
+        "--column-cost",
+        "Cost of having a column, such as age=1,test=40, for the limit column_cost; columns "
+        "without one cost nothing. May be repeated.",
         default=None,
-        metadata=Option(
-            Kind.COSTS,
-            "--column-cost",
-            "Cost of having a column, such as age=1,test=40, for the limit column_cost; columns "
-            "without one cost nothing. May be repeated.",
-            words="the costs of columns",
-            compared_as="column_cost",
-        ).metadata,
+        words="the costs of columns",
+        compared_as="column_cost",
     )
-    racing: bool = field(
+    racing: bool = option(
+        Kind.FLAG,
+        "--no-racing",
+        "Run all folds of every pipeline, also of those that are clearly behind.",
         default=True,
-        metadata=Option(
-            Kind.FLAG,
-            "--no-racing",
-            "Run all folds of every pipeline, also of those that are clearly behind.",
-        ).metadata,
     )
-    ensemble: bool = field(
+    ensemble: bool = option(
+        Kind.FLAG,
+        "--no-ensemble",
+        "Ship the single best pipeline, even if an average of several is better.",
         default=True,
-        metadata=Option(
-            Kind.FLAG,
-            "--no-ensemble",
-            "Ship the single best pipeline, even if an average of several is better.",
-        ).metadata,
     )
-    refit: str = field(
+    refit: str = option(
+        Kind.CHOICE,
+        "--refit",
+        "What ships of the best pipeline: whole fits it on all rows, folds takes the mean of the "
+        "models that were fitted on its folds, auto does so only where there is no time for the "
+        "fit on all rows.",
         default=AUTO,
-        metadata=Option(
-            Kind.CHOICE,
-            "--refit",
-            "What ships of the best pipeline: whole fits it on all rows, folds takes the mean of "
-            "the models that were fitted on its folds, auto does so only where there is no time "
-            "for the fit on all rows.",
-            choices=(AUTO, WHOLE, FOLDS),
-            resume_help="What ships of the best pipeline: whole, folds or auto. [default: as "
-            "before]",
-        ).metadata,
+        choices=(AUTO, WHOLE, FOLDS),
+        resume_help="What ships of the best pipeline: whole, folds or auto. [default: as before]",
     )
-    portfolio: bool = field(
-        default=True,
-        metadata=Option(
-            Kind.FLAG,
-            "--no-portfolio",
-            "Do not try first what was good on other tables.",
-        ).metadata,
+    portfolio: bool = option(
+        Kind.FLAG, "--no-portfolio", "Do not try first what was good on other tables.", default=True
     )
-    work_dir: str | Path | None = field(
+    work_dir: str | Path | None = option(
+        Kind.FOLDER,
+        "--out",
+        "The run folder. [default: a new one in automl-runs]",
         default=None,
-        metadata=Option(
-            Kind.FOLDER,
-            "--out",
-            "The run folder. [default: a new one in automl-runs]",
-            is_saved=False,
-        ).metadata,
+        is_saved=False,
     )
 
 
@@ -238,73 +193,58 @@ class RunOptions(PipelineOptions):
     """All options of a run; these are of the command line alone."""
 
     _: KW_ONLY
-    task: LearningTask | None = field(
-        default=None,
-        metadata=Option(
-            Kind.CHOICE, "--task", "Kind of target.", choices=TASKS, compared_as="task"
-        ).metadata,
+    task: LearningTask | None = option(
+        Kind.CHOICE, "--task", "Kind of target.", default=None, choices=TASKS, compared_as="task"
     )
-    max_depth: int = field(
+    max_depth: int = option(
+        Kind.WHOLE,
+        "--max-depth",
+        "Number of times that a rule of the grammar may stand inside itself.",
         default=DEPTH,
-        metadata=Option(
-            Kind.WHOLE,
-            "--max-depth",
-            "Number of times that a rule of the grammar may stand inside itself.",
-            words="the depth of recursion",
-            least=0,
-        ).metadata,
+        words="the depth of recursion",
+        least=0,
     )
-    test_size: float = field(
+    test_size: float = option(
+        Kind.SHARE,
+        "--test-size",
+        "Share of the rows that the search never sees, to measure the result on; 0 for none.",
         default=0.0,
-        metadata=Option(
-            Kind.SHARE,
-            "--test-size",
-            "Share of the rows that the search never sees, to measure the result on; 0 for none.",
-            words="the test size",
-            command_default=0.2,
-            compared_as="test_size",
-        ).metadata,
+        words="the test size",
+        command_default=0.2,
+        compared_as="test_size",
     )
-    certify_fraction: float | None = field(
+    certify_fraction: float | None = option(
+        Kind.SHARE,
+        "--certify-fraction",
+        "Share of the rows to set aside for the proof. [default: as many as the limits take]",
         default=None,
-        metadata=Option(
-            Kind.SHARE,
-            "--certify-fraction",
-            "Share of the rows to set aside for the proof. [default: as many as the limits take]",
-            words="the certification fraction",
-        ).metadata,
+        words="the certification fraction",
     )
-    separator: str | None = field(
+    separator: str | None = option(
+        Kind.CHOICE,
+        "--separator",
+        "Sign between the columns of a CSV file. [default: found]",
         default=None,
-        metadata=Option(
-            Kind.CHOICE,
-            "--separator",
-            "Sign between the columns of a CSV file. [default: found]",
-            words="the separator",
-            choices=tuple(SEPARATORS),
-            resume_help="Sign between the columns of a CSV file. [default: as before]",
-        ).metadata,
+        words="the separator",
+        choices=tuple(SEPARATORS),
+        resume_help="Sign between the columns of a CSV file. [default: as before]",
     )
-    decimal: str | None = field(
+    decimal: str | None = option(
+        Kind.CHOICE,
+        "--decimal",
+        "Decimal sign of a CSV file. [default: found]",
         default=None,
-        metadata=Option(
-            Kind.CHOICE,
-            "--decimal",
-            "Decimal sign of a CSV file. [default: found]",
-            words="the decimal sign",
-            choices=tuple(DECIMALS),
-            resume_help="Decimal sign of a CSV file. [default: as before]",
-        ).metadata,
+        words="the decimal sign",
+        choices=tuple(DECIMALS),
+        resume_help="Decimal sign of a CSV file. [default: as before]",
     )
-    encoding: str | None = field(
+    encoding: str | None = option(
+        Kind.NAME,
+        "--encoding",
+        "Encoding of a text file, such as utf-8 or cp1250. [default: found]",
         default=None,
-        metadata=Option(
-            Kind.NAME,
-            "--encoding",
-            "Encoding of a text file, such as utf-8 or cp1250. [default: found]",
-            words="the encoding",
-            resume_help="Encoding of a text file. [default: as before]",
-        ).metadata,
+        words="the encoding",
+        resume_help="Encoding of a text file. [default: as before]",
     )
 
 

@@ -193,15 +193,13 @@ def test_the_page_of_the_options_is_written_from_the_record() -> None:
 
 # --- a new option is one line --------------------------------------------------------------------
 
-LINE = """    haste: int = field(
+LINE = """    haste: int = option(
+        Kind.WHOLE,
+        "--haste",
+        "Number of steps to skip.",
         default=1,
-        metadata=Option(
-            Kind.WHOLE,
-            "--haste",
-            "Number of steps to skip.",
-            resume_help="Another number of steps.",
-            compared_as="haste",
-        ).metadata,
+        resume_help="Another number of steps.",
+        compared_as="haste",
     )
 """
 DOORS = """
@@ -263,7 +261,7 @@ def test_a_new_option_is_one_line_in_one_file(tmp_path: Path) -> None:
         copytree(grammars, package.parent / "grammars")
     record = package / "runs" / "search_options.py"
     text = record.read_text(encoding="utf-8")
-    place = "    callbacks: Sequence[object] = field("
+    place = "    callbacks: Sequence[object] = option("
     assert text.count(place) == 1
     record.write_text(text.replace(place, LINE + place), encoding="utf-8")
     done = subprocess.run(
