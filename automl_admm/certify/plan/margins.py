@@ -25,7 +25,6 @@ def tighten(
     risk: float,
     *,
     margin: float = MARGIN,
-    approximate_allowed: bool = True,
 ) -> Limit:
     """Return the limit moved inwards by a margin of two half-widths of the certificate's bound.
 
@@ -35,7 +34,7 @@ def tighten(
 
     It goes no further than `_no_further` allows. A limit without a known test stays as it is.
     """
-    if expected_bounds(evidence, risk, approximate_allowed=approximate_allowed) is None:
+    if expected_bounds(evidence, risk, approximate_allowed=True) is None:
         return limit
     if isinstance(evidence, Rate):
         # The half-width of a rate changes much between example and limit, so it is taken at the
@@ -43,7 +42,7 @@ def tighten(
         target = _tightened_rate(limit, evidence.trials * share, risk, margin)
     else:
         seen = evidence if isinstance(evidence, Timing) else stretch(evidence, share)
-        width = half_width(seen, limit, risk, approximate_allowed=approximate_allowed)
+        width = half_width(seen, limit, risk, approximate_allowed=True)
         target = _tightened(limit, seen, margin * width)
     return replace(limit, bound=_no_further(limit, target, risk), has_six_digits=True)
 
@@ -84,9 +83,7 @@ def _no_further(limit: Limit, target: float, risk: float) -> float:
     return limit.turned(max(limit.turned(target), extreme + least))
 
 
-def slack_of(
-    limit: Limit, evidence: Evidence, share: float, risk: float, *, approximate_allowed: bool = True
-) -> float:
+def slack_of(limit: Limit, evidence: Evidence, share: float, risk: float) -> float:
     """Return the distance from the value to the limit, in half-widths of the certificate's bound.
 
     The evidence is of the search's rows; `share` as in `tighten`. Negative outside of the limit, −∞
@@ -94,7 +91,7 @@ def slack_of(
     """
     room = limit.turned(limit.bound) - limit.turned(evidence.value)
     seen = evidence if isinstance(evidence, Timing) else stretch(evidence, share)
-    width = half_width(seen, limit, risk, approximate_allowed=approximate_allowed)
+    width = half_width(seen, limit, risk, approximate_allowed=True)
     if math.isnan(room) or math.isinf(width):
         return -math.inf
     return room / width if width > 0 else math.copysign(math.inf, room)

@@ -64,7 +64,6 @@ def plan(
     *,
     fraction: float | None = None,
     least: float = 0.0,
-    approximate_allowed: bool = True,
 ) -> RowPlan:
     """Plan the share of rows to set aside, and name the limits it is too small for.
 
@@ -72,13 +71,10 @@ def plan(
     is aimed at, but `least` at least and 40 % at most. Limits that no number of rows certifies do
     not count. A fraction is too small if a model halfway to the limit has less power.
     """
-    needed = [
-        _fraction_needed(demand, HALFWAY, risk, approximate_allowed=approximate_allowed)
-        for demand in demands
-    ]
+    needed = [_fraction_needed(demand, HALFWAY, risk) for demand in demands]
     if fraction is None:
         wanted = [
-            _fraction_needed(demand, demand.aimed, risk, approximate_allowed=approximate_allowed)
+            _fraction_needed(demand, demand.aimed, risk)
             for demand, share in zip(demands, needed, strict=True)
             if math.isfinite(share)
         ]
@@ -86,26 +82,22 @@ def plan(
         # Rounded upwards: the planned power must not be lost in the third digit.
         fraction = max(least, math.ceil(min(LARGEST_FRACTION, largest) * 1000) / 1000)
     said = [
-        _shortfall(demand, fraction, risk, approximate_allowed=approximate_allowed)
+        _shortfall(demand, fraction, risk)
         for demand, share in zip(demands, needed, strict=True)
         if share > fraction
     ]
     return RowPlan(fraction, tuple(said), tuple(one for one in said if one.startswith(IMPOSSIBLE)))
 
 
-def _shortfall(demand: Demand, fraction: float, risk: float, *, approximate_allowed: bool) -> str:
+def _shortfall(demand: Demand, fraction: float, risk: float) -> str:
     """Say in a sentence why this fraction of the rows is too small for a limit."""
     limit, evidence, risk = demand.limit, demand.evidence, demand.risk or risk
-    if expected_bounds(evidence, risk, approximate_allowed=approximate_allowed) is None:
+    if expected_bounds(evidence, risk, approximate_allowed=True) is None:
         return f"{IMPOSSIBLE} {limit}: {why_not_estimable(evidence)}."
-    return _few_rows(
-        limit, stretch(evidence, fraction), risk, approximate_allowed=approximate_allowed
-    )
+    return _few_rows(limit, stretch(evidence, fraction), risk)
 
 
-def _fraction_needed(
-    demand: Demand, aimed: float, risk: float, *, approximate_allowed: bool
-) -> float:
+def _fraction_needed(demand: Demand, aimed: float, risk: float) -> float:
     """Return the share of the rows to certify a model so near to the limit; infinite if none does.
 
     Facts and calls take no rows. It is 1 where only a model without an error has enough in any
@@ -115,10 +107,10 @@ def _fraction_needed(
     risk = demand.risk or risk
     if isinstance(evidence, Fact | Timing):
         return 0.0
-    known = expected_bounds(evidence, risk, approximate_allowed=approximate_allowed) is not None
+    known = expected_bounds(evidence, risk, approximate_allowed=True) is not None
     if not known or cell is None:
         return math.inf
-    needed = partial(rows_needed, evidence, limit, approximate_allowed=approximate_allowed)
+    needed = partial(rows_needed, evidence, limit, approximate_allowed=True)
     rows = needed(_at(limit, aimed), risk)
     if rows is None:
         return math.inf if needed(_at(limit, 0.0), risk) is None else 1.0
@@ -130,14 +122,14 @@ def _at(limit: Limit, share: float) -> float:
     return share * limit.bound + (1 - share) * (limit.extreme or 0.0)
 
 
-def _few_rows(limit: Limit, evidence: Evidence, risk: float, *, approximate_allowed: bool) -> str:
+def _few_rows(limit: Limit, evidence: Evidence, risk: float) -> str:
     """Say that the rows are too few, and how many would be enough."""
     best = _at_its_best(evidence, limit)
-    is_possible = can_pass(limit, best, risk, approximate_allowed=approximate_allowed)
+    is_possible = can_pass(limit, best, risk, approximate_allowed=True)
     is_possible = is_possible or _is_gap_within_reach(limit, evidence, risk)
     # If even the best value fails, the rows for the best value are the ones to name.
     seen, truth = (evidence, HALFWAY) if is_possible else (best, 0.0)
-    needed = partial(rows_needed, seen, limit, approximate_allowed=approximate_allowed)
+    needed = partial(rows_needed, seen, limit, approximate_allowed=True)
     rows = needed(_at(limit, truth), risk)
     verb = "are few to" if is_possible else "cannot"
     needs = "no number of rows would do" if rows is None else f"needs about {rows}"

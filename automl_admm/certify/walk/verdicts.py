@@ -102,12 +102,10 @@ def judge(
     return replace(_finding(evidence, Verdict.NOT_ESTIMABLE, limit, nothing), reason=reason)
 
 
-def judge_in(
-    look: Look, evidence: Evidence, limit: Limit, *, approximate_allowed: bool = True
-) -> Finding:
+def judge_in(look: Look, evidence: Evidence, limit: Limit) -> Finding:
     """Test one limit in a look, at the confidence of the limit if it has its own."""
     risk = look.risk_of(limit)
-    found = judge(evidence, limit, risk, approximate_allowed=approximate_allowed)
+    found = judge(evidence, limit, risk)
     return found if limit.confidence is None else replace(found, risk=risk)
 
 

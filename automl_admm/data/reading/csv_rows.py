@@ -36,7 +36,6 @@ CODE_IN_FILE = re.compile(rb"(?:^|[,;|\"\s])0\d+(?=[,;|\"\s]|\Z)")
 def read_csv_rows(
     source: Path,
     dialect: Dialect,
-    text: Sequence[str] = (),
     schema: Schema | None = None,
     *,
     keep_codes: bool = False,
@@ -46,7 +45,7 @@ def read_csv_rows(
     columns = () if schema is None else schema.columns
     # Numbers alone are parsed here. What else a cell is, its text and the schema say together.
     written = [str(column.name) for column in columns if is_read_as_written(column)]
-    kept, markers = [*text, *written], markers_of(header, columns)
+    kept, markers = written, markers_of(header, columns)
     numbers = {str(column.name) for column in columns if column.holds == "number"}
 
     def parse_as(found: Dialect, as_text: Sequence[str]) -> Any:

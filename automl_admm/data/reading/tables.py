@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 class Manner:
     """The manner in which a file is read: see `read_table`."""
 
-    text: Sequence[str] = ()
     schema: Schema | None = None
     keep_codes: bool = False
     rows: Sequence[Piece] | None = None
@@ -51,7 +50,6 @@ class Manner:
 
 def read_table(
     path: str | Path,
-    text: Sequence[str] = (),
     schema: Schema | None = None,
     *,
     keep_codes: bool = False,
@@ -60,12 +58,11 @@ def read_table(
     """Read a CSV file with a header line, or a Parquet file; either may be compressed.
 
     With a `schema` its columns get the types of training, or an error names the misfitting cell.
-    The columns named in `text` are read as text, even if all of it looks like numbers. Missing
-    values are: an empty field, pandas' own markers (NA, NaN, null, …) and "?", unless they were
-    values in training. An infinite number counts as missing, too: hardly any model accepts one.
-    `options` stand for what would be found in the file.
+    Missing values are: an empty field, pandas' own markers (NA, NaN, null, …) and "?", unless they
+    were values in training. An infinite number counts as missing, too: hardly any model accepts
+    one. `options` stand for what would be found in the file.
     """
-    manner = Manner(text, schema, keep_codes, None, options)
+    manner = Manner(schema, keep_codes, None, options)
     with plain_file(Path(path), options) as plain:
         table: pd.DataFrame = read_plain(plain, manner)
         return table
@@ -85,13 +82,7 @@ def read_plain(plain: PlainFile, manner: Manner) -> Any:
 def read_csv_table(plain: PlainFile, dialect: Dialect, manner: Manner) -> Any:
     """Read a table from a plain CSV file of this dialect."""
     source = plain.path
-    frame, dialect = read_csv_rows(
-        source,
-        dialect,
-        manner.text,
-        manner.schema,
-        keep_codes=manner.keep_codes,
-    )
+    frame, dialect = read_csv_rows(source, dialect, manner.schema, keep_codes=manner.keep_codes)
     tell_found(manner.options, plain, dialect)
     return finished(frame, source, manner, partial(line_of, source, dialect))
 

@@ -9,7 +9,7 @@ import pytest
 
 from automl_admm.certify.bounds.rates import upper_rate
 from automl_admm.certify.plan.margins import slack_of, tighten
-from automl_admm.certify.plan.power import chance_for_rate
+from automl_admm.certify.plan.power import chance_for_rate, half_width
 from automl_admm.core.evidence import Estimate, Fact, Gap, Ranking, Rate, Timing
 from automl_admm.core.limits import Limit
 
@@ -58,8 +58,11 @@ def test_an_exact_certificate_of_a_ranking_needs_the_larger_margin() -> None:
     rng = np.random.default_rng(0)
     ranking = Ranking(rng.normal(1, 1, 400), rng.normal(0, 1, 400))
     limit = Limit("roc_auc", 0.6, at_least=True, extreme=1.0)
-    approximate = tighten(limit, ranking, 1.0, 0.05).bound
-    assert 0.6 < approximate < tighten(limit, ranking, 1.0, 0.05, approximate_allowed=False).bound
+    exact, approximate = (
+        half_width(ranking, limit, 0.05, approximate_allowed=one) for one in (False, True)
+    )
+    assert exact > approximate
+    assert tighten(limit, ranking, 1.0, 0.05).bound > 0.6
 
 
 def test_calls_move_in_proportion_and_do_not_depend_on_the_rows() -> None:

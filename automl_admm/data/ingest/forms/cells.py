@@ -113,11 +113,6 @@ def kind_of_cells(column: Any) -> str:
     return str(pd.api.types.infer_dtype(column, skipna=True))
 
 
-def holds_text(column: Any) -> bool:
-    """Return True if all present cells are texts."""
-    return kind_of_cells(column) == "string"
-
-
 def sample_of(column: Any, size: int = SAMPLE) -> list[Any]:
     """Return present values from all over a column."""
     part = column.iloc[_places(len(column), size)].dropna()
