@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from automl_admm.certify.walk.verdicts import Finding, Verdict, all_certified
+from automl_admm.certify.walk.findings import Finding, Verdict, all_certified
 from automl_admm.core.errors import StoreError
 from automl_admm.store.file_schemas import CERTIFICATE, CERTIFICATE_SCHEMA
 from automl_admm.store.json_content import read_content

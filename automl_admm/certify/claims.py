@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from automl_admm.certify.certificate import Certificate
-from automl_admm.certify.walk.verdicts import Finding
+from automl_admm.certify.walk.findings import Finding
 from automl_admm.core.percentages import percent_of_confidence, percent_of_risk
 
 # Numbers are the same within a share of them, or within so much.

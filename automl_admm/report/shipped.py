@@ -16,12 +16,11 @@ from automl_admm.pipelines.thresholds.by_group import (
     name_weights,
     thresholds_in,
 )
-from automl_admm.pipelines.thresholds.path import DecisionPath
+from automl_admm.pipelines.thresholds.path import DecisionPath, place_of
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.report.document.numbers import finite
 from automl_admm.report.view import RunView
-from automl_admm.runs.finish.contenders import place_of
-from automl_admm.runs.finish.run_files import read_thresholds
+from automl_admm.runs.finish.noted_thresholds import read_thresholds
 from automl_admm.store.file_schemas import AS_SHIPPED
 
 

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from automl_admm.certify.certificate import Certificate, read_certificate
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
-from automl_admm.report.rows.given import GivenRows, RowsAsked, read_given
 from automl_admm.report.searched import Searched
 from automl_admm.report.shown import DETAILS_SHOWN, RUN_SHOWN, demand_shown
 from automl_admm.runs.saved.own_certificate import (
@@ -29,6 +28,9 @@ from automl_admm.store.files import StoreFiles
 from automl_admm.store.json_content import read_file
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.lock import Holder, read_holder
+
+if TYPE_CHECKING:
+    from automl_admm.report.rows.given import GivenRows, RowsAsked
 
 
 @dataclass(frozen=True)
@@ -183,7 +185,7 @@ def read_view(path: Path, asked: RowsAsked | None = None) -> RunView:
         other_script=other_script,
         is_alive=holder is not None and holder.is_alive,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
-        rows=None if asked is None else read_given(folder, asked, manifest),
+        rows=_rows(folder, asked, manifest),
     )
 
 
@@ -236,3 +238,15 @@ def _text(path: Path) -> str | None:
     if not path.exists():
         return None
     return read_file(path).decode("utf-8", "replace")
+
+
+def _rows(
+    folder: RunFolder, asked: RowsAsked | None, manifest: Mapping[str, Any] | None
+) -> GivenRows | None:
+    """Return the answers of the model to labelled rows, if there are any."""
+    if asked is None:
+        return None
+    # Models need scikit-learn, which a look at a run does not wait for.
+    from automl_admm.report.rows.given import read_given
+
+    return read_given(folder, asked, manifest)

@@ -13,9 +13,10 @@ from automl_admm.certify.certificate import Certificate, read_certificate, write
 from automl_admm.certify.claims import explain, verify
 from automl_admm.certify.plan.margins import slack_of, tighten
 from automl_admm.certify.plan.planning import Demand, plan
+from automl_admm.certify.walk.findings import Finding
 from automl_admm.certify.walk.looks import question_of, risk_of_look, take_look
 from automl_admm.certify.walk.sequence import Contender, order, walk
-from automl_admm.certify.walk.verdicts import Finding, judge
+from automl_admm.certify.walk.verdicts import judge
 from automl_admm.core.evidence import Evidence, Gap, Rate
 from automl_admm.core.limits import Limit
 

@@ -101,6 +101,15 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
     assert ended.stdout == "[]\n"
 
 
+def test_commands_that_look_at_a_run_import_no_library_of_models() -> None:
+    commands = ("leaderboard", "report", "explain", "compare")
+    names = ", ".join(f"automl_admm.cli.commands.{command}" for command in commands)
+    heavy = ("sklearn", "pandas", "scipy.stats")
+    code = f"import sys, {names}; print([name for name in {heavy} if name in sys.modules])"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout == "[]\n"
+
+
 def test_a_command_that_cannot_be_made_says_why(spawn: Run, install: Install) -> None:
     install("mine", COMMANDS)
     for words in (("deploy",), ("deploy", "--help"), ("deploy", "run", "--fast")):

@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from automl_admm.certify.walk.verdicts import Finding, all_certified
+from automl_admm.certify.walk.findings import Finding, all_certified
 
 MOST_CONTENDERS = 10
 # Half-widths inside of a limit; farther inside nothing fails by chance.

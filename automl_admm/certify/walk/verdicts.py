@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from dataclasses import replace
 
 from automl_admm.certify.bounds.bounds import Bounds, approximate_bounds, exact_bounds
 from automl_admm.certify.bounds.row_counts import counts, smallest
 from automl_admm.certify.plan.power import MOST_ROWS, bound_on_most_rows, rows_needed
+from automl_admm.certify.walk.findings import Finding, Verdict
 from automl_admm.certify.walk.looks import Look
 from automl_admm.core.evidence import (
     Calibration,
@@ -33,48 +32,6 @@ _CONTRADICTIONS: dict[type, str] = {
     Calibration: "some of its probabilities are not between 0 and 1",
     Rate: "it counts more events than trials",
 }
-
-
-class Verdict(StrEnum):
-    """The outcome of the test of a limit."""
-
-    CERTIFIED = "certified"
-    NOT_CERTIFIED = "not certified"
-    VIOLATED = "violated"
-    NOT_ESTIMABLE = "not estimable"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One limit on the certification rows: its value there, and the conclusion for new rows.
-
-    `bound` decides the verdict: on the limit's side of the value, or for a violation on the other
-    side; NaN if there is none. `rows_needed` is the necessary size of the smallest cell. `risk` is
-    that of a test at a confidence of the limit's own; None is the risk of the look.
-    """
-
-    limit: str
-    value: float
-    bound: float
-    verdict: Verdict
-    method: str
-    is_approximate: bool
-    counts: Mapping[str, int] = field(default_factory=dict)
-    rows_needed: int | None = None
-    reason: str = ""
-    risk: float | None = None
-
-    @property
-    def is_certified(self) -> bool:
-        """True if the limit may be claimed to hold on new rows."""
-        return self.verdict is Verdict.CERTIFIED
-
-    def __str__(self) -> str:
-        """Return the verdict as in every output; an approximate one is called so."""
-        words = f"{self.limit}: {self.verdict}"
-        if self.is_approximate:
-            words += " (approximate)"
-        return f"{words}: {self.reason}" if self.reason else words
 
 
 def judge(
@@ -107,23 +64,6 @@ def judge_in(look: Look, evidence: Evidence, limit: Limit) -> Finding:
     risk = look.risk_of(limit)
     found = judge(evidence, limit, risk)
     return found if limit.confidence is None else replace(found, risk=risk)
-
-
-def all_certified(findings: Sequence[Finding]) -> bool:
-    """Return True if all limits may be claimed at once, at the risk of each single test.
-
-    Their number needs no correction: if not all hold, one certain limit does not, and its own test
-    passes with probability at most its risk; all of them pass with at most the same probability
-    (an intersection-union test).
-    """
-    return bool(findings) and all(finding.is_certified for finding in findings)
-
-
-def name_outcome(approximate: Sequence[bool]) -> str:
-    """Say that all limits were certified, and of how many the bound `approximate` is no proof."""
-    if not any(approximate):
-        return "CERTIFIED"
-    return f"CERTIFIED, {sum(approximate)} of {len(approximate)} by an approximate bound"
 
 
 def _near(bounds: Bounds, limit: Limit) -> float:

@@ -22,8 +22,7 @@ from automl_admm.report.outranked import tell_outranked
 from automl_admm.report.shipped import tell_pooled_values, tell_shipped_thresholds
 from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.runs.finish.of_folds import read_of_folds
-from automl_admm.runs.finish.passed_over import read_passed_over, say_unsound
-from automl_admm.runs.finish.run_files import WENT_WRONG
+from automl_admm.runs.finish.passed_over import WENT_WRONG, read_passed_over, say_unsound
 from automl_admm.runs.saved.own_certificate import is_of_the_model, tell_swapped
 from automl_admm.runs.session.model_run import of_other_session, say_earlier
 from automl_admm.runs.session.run_log import Log, read_log

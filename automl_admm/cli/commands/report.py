@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,19 +14,19 @@ from automl_admm.cli.shared.run_options import (
     file_options_given,
     run_option,
 )
-from automl_admm.cli.shared.screen import hand_on, say
-from automl_admm.cli.shared.summary import resume_command
+from automl_admm.cli.shared.screen import hand_on, resume_command, say
 from automl_admm.core.errors import StoreError
 from automl_admm.data.reading.streams import title_of
 from automl_admm.data.reading.tables import place_in
 from automl_admm.report.group_table import group_table
-from automl_admm.report.rows.given import RowsAsked
 from automl_admm.report.sections.verdict import say_state
 from automl_admm.report.view import read_view
 from automl_admm.report.watching import watch_run
 from automl_admm.report.writing import make_report, places_of, write_report
-from automl_admm.runs.finish.model_file import read_rows
 from automl_admm.store.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from automl_admm.report.rows.given import RowsAsked
 
 
 @add_options(*(run_option(option) for option in FILE_OPTIONS))
@@ -99,6 +99,10 @@ def command(
 
 
 def _rows(run: Path, data: Path, groups: tuple[str, ...], options: dict[str, Any]) -> RowsAsked:
+    # Only rows need the model, and with it scikit-learn.
+    from automl_admm.report.rows.given import RowsAsked
+    from automl_admm.runs.finish.model_file import read_rows
+
     folder = RunFolder(run)
     manifest = folder.read(folder.model_manifest)
     given = file_options_given(options)

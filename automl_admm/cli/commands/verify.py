@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from automl_admm.certify.claims import explain, explain_fresh
-from automl_admm.certify.walk.verdicts import name_outcome
+from automl_admm.certify.walk.findings import name_outcome
 from automl_admm.cli.shared.installed import unprinted
 from automl_admm.cli.shared.model_warnings import warn_of_model
 from automl_admm.cli.shared.run_options import (

@@ -13,9 +13,9 @@ from types import MappingProxyType
 from typing import Any
 
 from automl_admm.cli.shared.announcement import announce
-from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.cli.shared.screen import hand_on, resume_command, say
 from automl_admm.cli.shared.solver_prints import solver_prints_logged
-from automl_admm.cli.shared.summary import print_summary, resume_command, summarise
+from automl_admm.cli.shared.summary import print_summary, summarise
 from automl_admm.cli.signals import INTERRUPTED
 from automl_admm.core.errors import ConfigurationError, InfeasibleError
 from automl_admm.core.messages import say_count

@@ -11,9 +11,9 @@ from shutil import get_terminal_size
 from textwrap import fill
 from typing import Any
 
-from automl_admm.certify.walk.verdicts import Finding, name_outcome
+from automl_admm.certify.walk.findings import Finding, name_outcome
 from automl_admm.cli.shared.conflict_lines import conflict_lines, conflict_of
-from automl_admm.cli.shared.screen import say
+from automl_admm.cli.shared.screen import resume_command, say
 from automl_admm.core.messages import as_argument, say_count
 from automl_admm.core.percentages import percent
 from automl_admm.core.run import Account, StopReason
@@ -329,11 +329,6 @@ def _work_line(spent: Mapping[str, float]) -> str:
     """Return the shares of the workers' time during the search."""
     whole = sum(spent.values()) or 1.0
     return ", ".join(f"{account} {100 * part / whole:.0f} %" for account, part in spent.items())
-
-
-def resume_command(folder: str) -> str:
-    """Return the command to continue the run in a folder."""
-    return f"automl-admm resume {as_argument(folder)}"
 
 
 def _limit_line(item: dict[str, Any], only: str | None = None) -> str:

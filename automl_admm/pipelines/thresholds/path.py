@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array
 from automl_admm.core.standard_errors import standard_error
@@ -303,3 +304,11 @@ def _apart(ordered: Array, place: int) -> float:
     if place <= 0:
         return -math.inf
     return math.inf if place >= len(ordered) else between(ordered, place)
+
+
+def place_of(evaluation: Evaluation, thresholds: Mapping[str, Any]) -> int | None:
+    """Return the stop of an evaluation's path with these thresholds; None without one."""
+    path = DecisionPath.from_details(evaluation.details)
+    stops = () if path is None else path.stops
+    found = (place for place, one in enumerate(stops) if one.thresholds.as_details() == thresholds)
+    return next(found, None)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from automl_admm.certify.certificate import Certificate
 from automl_admm.certify.claims import LOOKS_COUNTED, explain
-from automl_admm.certify.walk.verdicts import Finding, name_outcome
+from automl_admm.certify.walk.findings import Finding, name_outcome
 from automl_admm.core.messages import shorten
 from automl_admm.report.audit.statement import Statement
 from automl_admm.report.document import numbers

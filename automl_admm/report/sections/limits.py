@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from automl_admm.certify.certificate import Certificate
 from automl_admm.certify.claims import LOOKS_COUNTED
-from automl_admm.certify.walk.verdicts import Finding
+from automl_admm.certify.walk.findings import Finding
 from automl_admm.core.limits import Limit
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, Part, name, tag, together

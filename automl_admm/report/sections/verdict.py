@@ -19,12 +19,12 @@ from automl_admm.report.view import RunView
 from automl_admm.runs.finish.decision_summary import say_held_out_class
 from automl_admm.runs.finish.of_folds import read_of_folds
 from automl_admm.runs.finish.passed_over import (
+    WENT_WRONG,
     has_better,
     more_time_helps,
     read_passed_over,
     say_unsound,
 )
-from automl_admm.runs.finish.run_files import WENT_WRONG
 from automl_admm.runs.saved.row_origin import warn_of
 from automl_admm.runs.session.model_run import say_earlier
 

@@ -15,7 +15,7 @@ from automl_admm.report.pipeline_text import read_pipeline, steps_of
 from automl_admm.report.sections.section import Section
 from automl_admm.report.shipped import shipped_of
 from automl_admm.report.view import RunView
-from automl_admm.runs.finish.run_files import read_thresholds
+from automl_admm.runs.finish.noted_thresholds import read_thresholds
 
 # A script with long tables of levels would make the page large; it stands in the folder anyway.
 LONGEST_SCRIPT = 40_000

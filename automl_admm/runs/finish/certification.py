@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from automl_admm.certify.certificate import Certificate, Price
+from automl_admm.certify.walk.findings import Finding
 from automl_admm.certify.walk.looks import Look, question_of, take_look
 from automl_admm.certify.walk.sequence import Contender, Step, walk
-from automl_admm.certify.walk.verdicts import Finding, judge_in
+from automl_admm.certify.walk.verdicts import judge_in
 from automl_admm.core.errors import ConfigurationError, DiskFullError, StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.evidence import Evidence

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from automl_admm.certify.bounds.row_counts import stretch
 from automl_admm.certify.certificate import Price
@@ -132,14 +131,6 @@ def at_stop(
         constraints=_values_at(evaluation, stop, [moves(one) for one in constraints]),
         details={**rest, **stop.thresholds.as_details()},
     )
-
-
-def place_of(evaluation: Evaluation, thresholds: Mapping[str, Any]) -> int | None:
-    """Return the stop of an evaluation's path with these thresholds; None without one."""
-    path = DecisionPath.from_details(evaluation.details)
-    stops = () if path is None else path.stops
-    found = (place for place, one in enumerate(stops) if one.thresholds.as_details() == thresholds)
-    return next(found, None)
 
 
 def price_of(

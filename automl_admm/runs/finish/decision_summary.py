@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from automl_admm.core.limits import Limit
 from automl_admm.core.run import FallbackKind
@@ -13,7 +13,9 @@ from automl_admm.pipelines.labels import positive_of
 from automl_admm.pipelines.thresholds.by_group import CLASS_WEIGHTS, LOWER, name_undecided
 from automl_admm.pipelines.thresholds.path import moves
 from automl_admm.pipelines.thresholds.single import say_threshold
-from automl_admm.runs.finish.outcome import PipelineResult
+
+if TYPE_CHECKING:
+    from automl_admm.runs.finish.outcome import PipelineResult
 
 # A model that finds fewer of the positive rows is of little use, whatever limits it keeps.
 FEW = 0.1

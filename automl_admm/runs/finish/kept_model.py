@@ -21,8 +21,9 @@ from automl_admm.pipelines.thresholds.cost import NAME as COST
 from automl_admm.runs.finish.certification import Examined, is_certified
 from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.runs.finish.final_fit import Refit
+from automl_admm.runs.finish.noted_thresholds import read_thresholds
 from automl_admm.runs.finish.of_folds import read_of_folds
-from automl_admm.runs.finish.run_files import SEEN_LOSS, read_thresholds
+from automl_admm.runs.finish.run_files import SEEN_LOSS
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.session.model_run import of_other_session
 from automl_admm.runs.session.run_json import describe_run

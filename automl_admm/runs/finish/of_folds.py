@@ -6,10 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm.data.row_roles import Roles
-from automl_admm.pipelines.ensembles.fold_models import rows_learned, shipped_folds
-from automl_admm.pipelines.work import PipelineWork
-
 ASKED = "as asked"
 
 
@@ -21,13 +17,6 @@ class OfFolds:
     rows: int
     searched: int
     reason: str
-
-    @classmethod
-    def of(cls, work: PipelineWork, reason: str) -> OfFolds:
-        """Describe the fold models of a run."""
-        roles: Roles = work.table.roles
-        models = len(shipped_folds(work.splits, roles))
-        return cls(models, rows_learned(work.splits, roles), len(work.table.y), reason)
 
     @property
     def is_asked(self) -> bool:

@@ -15,6 +15,8 @@ from automl_admm.core.protocols import Finished
 from automl_admm.core.ranking import rank
 from automl_admm.pipelines.fit_results import FinalFitResult
 
+# What did not ship for a fault of its own, in `model.json`.
+WENT_WRONG = "went_wrong"
 # A sentence names so many; `model.json` has all of them.
 MOST_NAMED = 3
 # A model may be worse on the rows that it learned from by this part of its loss, and by so many

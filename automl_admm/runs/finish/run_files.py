@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from automl_admm.certify.certificate import Certificate, encode_certificate
-from automl_admm.core.evaluations import ONE_CLASS, Evaluation
+from automl_admm.core.evaluations import ONE_CLASS
 from automl_admm.core.run import FallbackKind
 from automl_admm.core.structure.pipeline_space import all_steps
 from automl_admm.data.ingest.records import ANSWERS
@@ -19,27 +19,26 @@ from automl_admm.execution.task_folders import read_regular
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.labels import positive_text, sorted_texts
 from automl_admm.pipelines.row_weighing import names_of_weighers
-from automl_admm.pipelines.thresholds.by_group import CALIBRATION, NAMES
-from automl_admm.pipelines.thresholds.single import INFINITE, say_threshold
 from automl_admm.plugins.distributions import behind_types
 from automl_admm.plugins.loading import OURS
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.decision_summary import explain_few_found
 from automl_admm.runs.finish.model_file import trusted_types
+from automl_admm.runs.finish.noted_thresholds import note_calibration, note_thresholds
 from automl_admm.runs.finish.outcome import PipelineResult
-from automl_admm.runs.finish.passed_over import PassedOver, as_content
+from automl_admm.runs.finish.passed_over import WENT_WRONG, PassedOver, as_content
 from automl_admm.runs.finish.script.pipeline_script import make_script, put_script
 from automl_admm.runs.finish.walked_ensemble import WALKED, walked_content
 from automl_admm.runs.finish.walked_log import describe_log
 from automl_admm.runs.provenance import versions
-from automl_admm.runs.session.model_run import describe_run_of_model
+from automl_admm.runs.session.run_json import describe_run_of_model
 from automl_admm.store.file_schemas import AS_SHIPPED, OF_RUN, RUN_FORMAT, RUN_ID, SCRIPT_SHA256
 from automl_admm.store.json_content import FORMAT, with_digest
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 PASSED_OVER = "passed_over"
-SEEN_LOSS, WENT_WRONG = "seen_loss", "went_wrong"
+SEEN_LOSS = "seen_loss"
 
 logger = logging.getLogger(__name__)
 
@@ -83,8 +82,8 @@ def write_model(
         AS_SHIPPED: _as_shipped(outcome),
         "few_found": explain_few_found(outcome),
         **_of_the_table(outcome),
-        **_thresholds(outcome.best),
-        **_calibration(outcome.best),
+        **note_thresholds(outcome.best),
+        **note_calibration(outcome.best),
         **_costs(prepared.config),
         "trusted_types": list(refit.measured.types),
         "versions": versions() | behind_types(refit.measured.types),
@@ -165,36 +164,6 @@ def _hash_of(certificate: Certificate | None) -> str | None:
     if certificate is None:
         return None
     return hashlib.sha256(encode_certificate(certificate)).hexdigest()
-
-
-def _thresholds(evaluation: Evaluation) -> dict[str, Any]:
-    """Return the chosen thresholds of the model, if there are any."""
-    details = evaluation.details
-    found = {name: details[name] for name in NAMES if name in details}
-    return {name: _as_plain(value) for name, value in found.items()}
-
-
-def _calibration(evaluation: Evaluation) -> dict[str, Any]:
-    found = evaluation.details.get(CALIBRATION)
-    return {} if found is None else {CALIBRATION: dict(found)}
-
-
-def _as_plain(threshold: Any) -> Any:
-    """Return a threshold as JSON, without infinities: `never` and `always` are words."""
-    if isinstance(threshold, Mapping):
-        return {name: _as_plain(value) for name, value in threshold.items()}
-    return threshold if math.isfinite(threshold) else say_threshold(threshold)
-
-
-def read_thresholds(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the thresholds of a model as its evaluation has them."""
-    return {name: _as_number(manifest[name]) for name in NAMES if name in manifest}
-
-
-def _as_number(threshold: Any) -> Any:
-    if isinstance(threshold, Mapping):
-        return {name: _as_number(value) for name, value in threshold.items()}
-    return INFINITE.get(threshold, threshold)
 
 
 def untrusted_types(outcome: PipelineResult) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 from automl_admm.core.evaluations import Evaluation, is_feasible
 from automl_admm.pipelines.ensembles.fold_models import Keeping, rows_learned, shipped_folds
 from automl_admm.pipelines.fit_results import FinalFitResult
+from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs.finish.kept_models import KeptModels
 from automl_admm.runs.finish.of_folds import ASKED, OfFolds
 from automl_admm.runs.finish.unseen_rows import say_unseen
@@ -102,7 +103,7 @@ class FoldWays:
 
     def describe(self, reason: str) -> OfFolds:
         """Describe fold models that ship, for a reason unless they were asked for."""
-        return OfFolds.of(self.prepared.work, ASKED if self.is_asked else reason)
+        return describe_folds(self.prepared.work, ASKED if self.is_asked else reason)
 
     def judge(self, evaluation: Evaluation, measured: FinalFitResult) -> Evaluation | None:
         """Return the evaluation with the costs of what ships; None if these break a limit."""
@@ -187,3 +188,10 @@ def with_costs(evaluation: Evaluation, measured: FinalFitResult) -> Evaluation:
     pairs = zip(evaluation.constraints, measured.costs, strict=True)
     values = tuple(value if math.isnan(cost) else cost for value, cost in pairs)
     return replace(evaluation, constraints=values)
+
+
+def describe_folds(work: PipelineWork, reason: str) -> OfFolds:
+    """Describe the fold models of a run that ship."""
+    roles = work.table.roles
+    models = len(shipped_folds(work.splits, roles))
+    return OfFolds(models, rows_learned(work.splits, roles), len(work.table.y), reason)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from automl_admm.certify.walk.findings import Finding
 from automl_admm.certify.walk.looks import Look
-from automl_admm.certify.walk.verdicts import Finding, judge_in
+from automl_admm.certify.walk.verdicts import judge_in
 from automl_admm.constraints.dry_run import TrialRows
 from automl_admm.constraints.expected_evidence import (
     imagine_nearly_perfect,

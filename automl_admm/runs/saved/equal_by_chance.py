@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from automl_admm.data.row_hashes import RowHashes
 
@@ -81,7 +81,7 @@ def _are_drawn(counts: NDArray[np.intp]) -> bool:
     singles, pairs, triples = (int((counts == times).sum()) for times in (1, 2, 3))
     at_most = singles + 2.0 * math.sqrt(singles + 1.0)  # of each there may well be so many
     at_least = max(pairs - 2.0 * math.sqrt(pairs), 0.0)
-    return bool(stats.poisson.cdf(triples, 2.0 / 3.0 * at_least**2 / at_most) > DOUBT)
+    return bool(special.pdtr(triples, 2.0 / 3.0 * at_least**2 / at_most) > DOUBT)
 
 
 def are_as_many(rows: RowHashes, others: RowHashes, table: RowHashes) -> bool:
@@ -101,4 +101,4 @@ def are_as_many(rows: RowHashes, others: RowHashes, table: RowHashes) -> bool:
 def is_likely(found: int, known: int, expected: float) -> bool:
     """Return True if chance explains a count, expected to be so many times a known one."""
     share = expected / (1.0 + expected)
-    return bool(stats.binom.sf(found - 1, found + known, share) > DOUBT)
+    return bool(special.bdtrc(found - 1, found + known, share) > DOUBT)

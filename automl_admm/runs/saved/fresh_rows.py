@@ -7,8 +7,9 @@ from typing import NoReturn
 
 from threadpoolctl import threadpool_limits
 
+from automl_admm.certify.walk.findings import Finding, all_certified
 from automl_admm.certify.walk.looks import Look
-from automl_admm.certify.walk.verdicts import Finding, all_certified, judge_in
+from automl_admm.certify.walk.verdicts import judge_in
 from automl_admm.core.errors import DataError
 from automl_admm.core.evidence import Timing
 from automl_admm.data.independent_rows import independent_rows, largest_total

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from automl_admm.certify.certificate import Certificate
+from automl_admm.certify.walk.findings import Finding, all_certified
 from automl_admm.certify.walk.looks import Look
 from automl_admm.certify.walk.sequence import Contender
-from automl_admm.certify.walk.verdicts import Finding, all_certified, judge_in
+from automl_admm.certify.walk.verdicts import judge_in
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.build import predict_scores

@@ -15,9 +15,10 @@ from threadpoolctl import threadpool_limits
 from automl_admm.certify.certificate import Certificate, read_certificate
 from automl_admm.certify.claims import verify
 from automl_admm.certify.walk.carried_looks import CarriedLooks
+from automl_admm.certify.walk.findings import Finding
 from automl_admm.certify.walk.looks import Look, find_look
 from automl_admm.certify.walk.sequence import Contender
-from automl_admm.certify.walk.verdicts import Finding, judge_in
+from automl_admm.certify.walk.verdicts import judge_in
 from automl_admm.constraints.expected_evidence import imagine
 from automl_admm.constraints.fitted_groups import say_fitted
 from automl_admm.core.errors import DataError, Remedy, StoreError
@@ -28,11 +29,12 @@ from automl_admm.core.run import RunState
 from automl_admm.data.fingerprints import fingerprint_rows
 from automl_admm.execution.threads import threads_each
 from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.pipelines.thresholds.path import place_of
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.certification import ask, whole_text
-from automl_admm.runs.finish.contenders import at_stop, contend, place_of, price_of
+from automl_admm.runs.finish.contenders import at_stop, contend, price_of
 from automl_admm.runs.finish.model_file import refuse_replaced
-from automl_admm.runs.finish.run_files import read_thresholds
+from automl_admm.runs.finish.noted_thresholds import read_thresholds
 from automl_admm.runs.finish.walked_ensemble import read_walked
 from automl_admm.runs.finish.walked_log import came_later, has_log_of
 from automl_admm.runs.prepare.set_aside import (

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from automl_admm.core.structure.pipeline_space import all_modules
 from automl_admm.plugins.distributions import Behind
 from automl_admm.plugins.loading import is_of_others
 from automl_admm.plugins.plugin_options import split_request
-from automl_admm.runs.prepare.preparation import Preparation
+
+if TYPE_CHECKING:
+    from automl_admm.runs.prepare.preparation import Preparation
 
 BROUGHT = "brought_by"
 SHOWN = 3

@@ -13,11 +13,10 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.errors import StoreError
-from automl_admm.runs.session.session import Session
 from automl_admm.store.file_schemas import RUN_ID
 from automl_admm.store.json_content import (
     RESTORE,
@@ -31,6 +30,9 @@ from automl_admm.store.json_content import (
     whole,
 )
 from automl_admm.store.run_folder import TOGETHER, RunFolder, named_run
+
+if TYPE_CHECKING:
+    from automl_admm.runs.session.session import Session
 
 Tell = Callable[..., Sequence[Any]]
 HOOK = "iteration_finished"

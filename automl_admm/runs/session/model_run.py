@@ -12,10 +12,8 @@ from typing import Any
 from automl_admm.core.errors import StoreError
 from automl_admm.core.run import RunState
 from automl_admm.runs.gone_plugins import PLUGINS
-from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.session.brought_parts import BROUGHT
 from automl_admm.runs.session.changes import find_changes
-from automl_admm.runs.session.run_json import describe_run
 from automl_admm.store.file_schemas import OF_RUN
 from automl_admm.store.run_folder import TOGETHER, RunFolder
 
@@ -25,12 +23,6 @@ PARTS = (
 )
 # The table as the model read it: `model.json` has it beside the copy.
 READ = ("schema", "ingest")
-
-
-def describe_run_of_model(prepared: Preparation) -> dict[str, Any]:
-    """Describe the run of a model by its request, settings, data and plugins."""
-    content = describe_run(prepared)
-    return {part: content[part] for part in PARTS}
 
 
 def read_run_of_model(

@@ -31,6 +31,7 @@ from automl_admm.runs.saved_request import describe_request
 from automl_admm.runs.session.brought_parts import BROUGHT, brought_parts
 from automl_admm.runs.session.changes import hash_space
 from automl_admm.runs.session.mixed_basis import MIXED
+from automl_admm.runs.session.model_run import PARTS
 from automl_admm.runs.session.written_limits import write_limit
 from automl_admm.store.file_schemas import (
     LARGEST_TOTAL,
@@ -119,6 +120,12 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
         "plugins": {info.name: info.provider for info in prepared.plugins.infos},
         BROUGHT: brought_parts(prepared),
     }
+
+
+def describe_run_of_model(prepared: Preparation) -> dict[str, Any]:
+    """Describe the run of a model by its request, settings, data and plugins."""
+    content = describe_run(prepared)
+    return {part: content[part] for part in PARTS}
 
 
 def _providers(prepared: Preparation) -> set[str]:

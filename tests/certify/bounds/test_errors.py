@@ -10,7 +10,8 @@ import pytest
 from automl_admm.certify.bounds.bounds import approximate_bounds, exact_bounds
 from automl_admm.certify.bounds.errors import approximate_explained_bounds
 from automl_admm.certify.bounds.skewed_means import FEWEST, skewed_bounds
-from automl_admm.certify.walk.verdicts import Verdict, judge
+from automl_admm.certify.walk.findings import Verdict
+from automl_admm.certify.walk.verdicts import judge
 from automl_admm.core.evidence import (
     Estimate,
     Evidence,

@@ -10,8 +10,8 @@ import numpy as np
 
 from automl_admm.certify.bounds.rates import upper_rate
 from automl_admm.certify.plan.margins import slack_of
+from automl_admm.certify.walk.findings import Finding, Verdict
 from automl_admm.certify.walk.sequence import Contender, order, walk
-from automl_admm.certify.walk.verdicts import Finding, Verdict
 from automl_admm.core.evidence import Rate
 from automl_admm.core.limits import Limit
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from automl_admm.certify.plan.power import most_events
+from automl_admm.certify.walk.findings import Verdict, all_certified
 from automl_admm.certify.walk.looks import Look
-from automl_admm.certify.walk.verdicts import Verdict, all_certified, judge, judge_in
+from automl_admm.certify.walk.verdicts import judge, judge_in
 from automl_admm.core.evidence import (
     Estimate,
     Evidence,

@@ -34,7 +34,7 @@ from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.model_file import OUR_TYPES, trusted_types
-from automl_admm.runs.finish.of_folds import OfFolds
+from automl_admm.runs.finish.ways import describe_folds
 from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.search.starts import default_start
 
@@ -149,7 +149,7 @@ def test_in_the_order_of_time_the_last_model_ships_alone(tmp_path: Path) -> None
     model, _ = shipped(work, tmp_path / "out", None)
     assert isinstance(model, Pipeline)
     assert_learned(model, THREE, folds[-1][0])
-    told = OfFolds.of(work, "it is late")
+    told = describe_folds(work, "it is late")
     rows = len(folds[-1][0])
     assert str(told) == f"the model of one fold, learned from {rows} of 90 rows: it is late"
 

@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 from program import run_program
 
+from automl_admm.pipelines.thresholds.path import place_of
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.finish.contenders import at_stop, place_of, price_of
+from automl_admm.runs.finish.contenders import at_stop, price_of
 from automl_admm.runs.finish.model_file import load_model
-from automl_admm.runs.finish.run_files import read_thresholds
+from automl_admm.runs.finish.noted_thresholds import read_thresholds
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.runs.saved.given_table import GivenTable
