@@ -18,6 +18,7 @@ import peers_limits_splits_tables
 import peers_limits_tables
 import peers_tables
 import study_pages
+import tpot_tables
 from printed_tables import MEASURED, markdown_table, table, wrapped
 from scipy.stats import beta
 
@@ -288,4 +289,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "peers-shortfalls": peers_tables.shortfalls,
     "portfolio": portfolio_table,
     "studies": study_pages.listed,
+    "tpot": tpot_tables.tables,
+    "tpot-protocol": tpot_tables.protocol,
+    "tpot-short": tpot_tables.short,
 }

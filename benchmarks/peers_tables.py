@@ -29,6 +29,8 @@ from printed_tables import markdown_table, wrapped
 
 FILE = Path(__file__).parent / "peers" / "measured" / "seconds_60.jsonl"
 OURS, BUDGET, GRACE = "ours-boost", 60.0, 2.0
+# Those that a page of their own compares.
+APART = {"TPOT"}
 NAMES = {
     "ours": "this package without the boosters' plugin",
     "ours-joint": "our own joint TPE",
@@ -215,7 +217,7 @@ def _fits(system: str) -> list[float]:
 
 
 def _not_run() -> str:
-    absent = [one for one in KNOWN if not runs_of(one)]
+    absent = [one for one in KNOWN if not runs_of(one) and one not in APART]
     apart = [NAMES[one] for one in absent if one in NAMES]
     missing = joined(
         [
@@ -224,7 +226,7 @@ def _not_run() -> str:
         ]
     )
     told = f" Not in this table: {joined(apart)} ([controls](controls.md))." if apart else ""
-    return f"Not run: {missing}.{told}"
+    return f"Not run: {missing}.{told} {joined(sorted(APART))} has a [page of its own](tpot.md)."
 
 
 def _last() -> str:

@@ -10,6 +10,7 @@ GROUPS = {
     "The whole tool": (
         "peers",
         "peers_within",
+        "tpot",
         "controls",
         "ablation",
         "frames",
