@@ -224,6 +224,31 @@ def test_a_script_without_a_main_guard_works_and_runs_once(tmp_path):
     assert (done.stdout, done.stderr) == ("once\n{'y': 7.0}\n", "")
 
 
+@pytest.mark.parametrize("may_fork", [False, True])
+def test_a_program_without_streams_evaluates(tmp_path, may_fork):
+    program = tmp_path / "daemon.py"
+    program.write_text(
+        textwrap.dedent(f"""
+            from pathlib import Path
+            import faulty
+            from automl_admm.core.protocols import Task
+            from automl_admm.execution.local_executor import LocalExecutor
+            from automl_admm.execution.server.early_server import EarlyServer
+            from automl_admm.plugins.records import ExecutorSetting
+
+            early = EarlyServer(1, may_fork={may_fork})
+            executor = LocalExecutor(faulty.Faulty(), ExecutorSetting(server=early))
+            executor.submit(Task(1, "echo", {{"value": 7}}, 60.0))
+            told = executor.wait(90.0)[0]
+            executor.close()
+            Path("told.txt").write_text(str(told.result or told))
+        """)
+    )
+    shell = ["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', sys.executable, str(program)]
+    subprocess.run(shell, cwd=tmp_path, timeout=300, check=True)
+    assert "'value': 7" in (tmp_path / "told.txt").read_text()
+
+
 def test_many_tasks_leave_nothing_behind(start):
     executor = start(faulty.Faulty())
     server = psutil.Process(finish(executor, "echo").result["server"])

@@ -24,6 +24,7 @@ from automl_admm.execution.server.forked_process import (
     ForkedProcess,
     Surroundings,
     can_fork,
+    copy_above_streams,
     fork_process,
 )
 from automl_admm.execution.task_folders import remove_tree
@@ -77,7 +78,7 @@ class ServerProcess:
                 raise
 
     def _begin(self, workers: int, modules: Sequence[str]) -> None:
-        ours, theirs = socket.socketpair()
+        ours, theirs = map(_above_streams, socket.socketpair())
         instructions = Instructions(theirs.fileno(), os.getpid(), self._temporary, tuple(modules))
         self.channel = Channel(ours)
         try:
@@ -150,6 +151,11 @@ class ServerProcess:
 
     def _remove_temporary(self) -> None:
         remove_tree(Path(self._temporary))
+
+
+def _above_streams(end: socket.socket) -> socket.socket:
+    with end:
+        return socket.socket(fileno=copy_above_streams(end.fileno()))
 
 
 def _environment(mark: str, workers: int, temporary: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import signal
 import subprocess
@@ -27,6 +28,7 @@ from automl_admm.execution.task_report import exit_code
 from automl_admm.execution.threads import limit_threads
 
 HIGHEST = 65_536
+STREAMS = 3  # stdin, stdout and stderr
 LOOK_SECONDS = 0.005
 # Of /proc/PID/stat, counted from the state on, which is the third field.
 ENVIRONMENT_BEGINS, ENVIRONMENT_ENDS = 47, 48
@@ -139,15 +141,24 @@ def _forget_signals() -> None:
 
 def _take_streams(surroundings: Surroundings) -> None:
     """Close what the program has open, and write to the log."""
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for ours, number in ((nothing, 0), (surroundings.log, 1), (surroundings.log, 2)):
+    nothing = copy_above_streams(os.open(os.devnull, os.O_RDONLY))
+    log = copy_above_streams(surroundings.log)
+    for ours, number in ((nothing, 0), (log, 1), (log, 2)):
         os.dup2(ours, number)
-    os.closerange(3, surroundings.socket)
+    os.closerange(STREAMS, surroundings.socket)
     os.closerange(surroundings.socket + 1, HIGHEST)
     # The objects of the program may be wrappers, and hold what it has not written yet.
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
+def copy_above_streams(descriptor: int) -> int:
+    """Return a copy whose number is none of stdin, stdout and stderr.
+
+    A program without these streams gives their numbers to what it opens next.
+    """
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, STREAMS)
 
 
 def _take_environment(environment: Mapping[str, str]) -> None:
