@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 # A setting in a remedy, perhaps with its value: {certify} or {certify=0.95}.
@@ -186,6 +187,14 @@ class StoreError(AutomlAdmmError):
     """A run folder or its store is missing, damaged or not ours."""
 
     exit_code = 7
+
+
+def folder_is_gone(path: Path | str) -> StoreError:
+    """Return the error of a run whose folder is no longer where it was."""
+    return StoreError(
+        f"'{path}' was removed, moved or replaced while the run went on.",
+        hint="If the run folder was moved, resume it where it is; else begin the run anew.",
+    )
 
 
 class DiskFullError(AutomlAdmmError):

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from automl_admm.core.errors import StoreError
+from automl_admm.core.errors import folder_is_gone
 from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Finished, Task
 
@@ -47,10 +47,7 @@ class TaskFolders:
         try:
             folder.mkdir()
         except FileNotFoundError:
-            raise StoreError(
-                f"'{self.scratch}' was removed while the run went on.",
-                hint="Begin the run anew.",
-            ) from None
+            raise folder_is_gone(self.scratch) from None
         return folder
 
     def hand_out(self, finished: Finished, folder: Path, *, keep: bool) -> Finished:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from automl_admm.core.errors import AutomlAdmmError, StoreError
+from automl_admm.core.errors import AutomlAdmmError, StoreError, folder_is_gone
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.store.files import (
     StoreFiles,
@@ -143,10 +143,7 @@ class SqliteStore:
     def _demand_its_file(self) -> None:
         """Raise if the file was removed or replaced: SQLite would write to a deleted one."""
         if _place_of(self._files.store) != self._place:
-            raise StoreError(
-                f"'{self._files.store}' was removed or replaced while the run went on.",
-                hint="Begin the run anew.",
-            )
+            raise folder_is_gone(self._files.store)
 
     def _put(self, evaluation: Evaluation) -> int:
         """Write a row, and return the number of added ones."""

@@ -297,5 +297,5 @@ def test_a_store_whose_file_is_gone_keeps_nothing_in_silence(
         if replaced:
             path.write_bytes((tmp_path / "elsewhere").read_bytes())
         for change in (lambda: store.append(DONE), lambda: store.begin(1, "k1", "tree()")):
-            with pytest.raises(StoreError, match="was removed or replaced while the run went on"):
+            with pytest.raises(StoreError, match="was removed, moved or replaced while the run"):
                 change()
