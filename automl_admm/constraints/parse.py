@@ -224,7 +224,8 @@ def _class_option(name: Token, label: Token | None) -> ClassOption:
 
 def _option(name: Token, value: Token | None) -> MeasureOption:
     if value is None:
-        message, hint = f"the option '{name}' needs a value", f"Write {{{name}=…}}."
+        message = f"the option '{name}' needs a value"
+        hint = f'Write {{{name}=…}}, or {{class="{name}"}} for a class.'
         raise _MistakeError(Diagnostic(LimitCode.OPTION, _span(name), message, hint))
     return MeasureOption(str(name), _unquoted(value), _span(name))
 

@@ -86,6 +86,7 @@ def test_what_a_limit_says(text: str, written: WrittenLimit) -> None:
         ("f[] <= 1", 3, "L001", "']' is not expected here"),
         ("f[a;b] <= 1", 4, "L001", "';' is not expected here"),
         ("f{klass} <= 1", 3, "L006", "the option 'klass' needs a value"),
+        ("f{van} <= 1", 3, "L006", 'Write {van=…}, or {class="van"} for a class'),
         ("f{a=1,class=b,a=2} <= 1", 15, "L006", "the option 'a' stands twice"),
         ("f:a=0.1,b=x[g] <= 1", 2, "L001", "stand in braces: f{a=0.1,b=x}[g] <= 1"),
         ("f{true=a,true=b} <= 1", 10, "L006", "{true,true} names no class of a limit"),
