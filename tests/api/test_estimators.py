@@ -254,10 +254,10 @@ def test_a_scorer_of_ones_own_sees_ones_own_labels() -> None:
 
 def test_a_metric_that_cannot_score_the_target_is_told_before_the_search() -> None:
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(
-        ConfigurationError, match=r"'roc_auc' cannot score this target: .+\. Choose"
-    ):
-        AutoMLClassifier(**QUICK, scoring="roc_auc").fit(X, y)
+    for name, other in (("roc_auc", "roc_auc_ovr"), ("f1", "f1_macro")):
+        told = f"'{name}' cannot score this target: .+ Choose another scoring, such as {other}\\."
+        with pytest.raises(ConfigurationError, match=told):
+            AutoMLClassifier(**QUICK, scoring=name).fit(X, y)
     told = r"'r2' is for a quantity, and this target has classes: 'a', 'b', 'c'\. Choose"
     with pytest.raises(ConfigurationError, match=told):
         AutoMLClassifier(**QUICK, scoring="r2").fit(X, np.array(["a", "b", "c"])[y])

@@ -106,7 +106,17 @@ def _tried(work: PipelineWork, call: Callable[[], ResultT], deadline: float | No
     except Exception as problem:
         reason = say_error(problem)
         message = f"metric '{work.metric.name}' cannot score this target: {reason}."
-        raise ConfigurationError(message, hint=Remedy("Choose another {scoring}.")) from problem
+        hint = Remedy(f"Choose another {{scoring}}{_for_more_classes(work)}.")
+        raise ConfigurationError(message, hint=hint) from problem
+
+
+def _for_more_classes(work: PipelineWork) -> str:
+    """Name the metric of more classes that is named after one of two; empty without one."""
+    from sklearn.metrics import get_scorer_names
+
+    known = get_scorer_names() if len(work.table.classes) > 2 else ()
+    names = (work.metric.name + ending for ending in ("_macro", "_ovr"))
+    return next((f", such as {name}" for name in names if name in known), "")
 
 
 def _is_fault_of_metric(work: PipelineWork, valid: TablePart) -> bool:
