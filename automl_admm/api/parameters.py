@@ -262,8 +262,8 @@ ATTRIBUTES: Mapping[str, Words] = MappingProxyType(
         "reused_": Words("list of str", "A line for each run of `reuse`: what was used of it."),
         "decisions_": Words(
             "record or None",
-            "For two classes `positive`, the class, `threshold`, `recall`, `selection_rate`, and "
-            "the rows they were `measured_on`.",
+            "For two classes `positive`, the class, `threshold` (`by_group` that of rows of no "
+            "known group), `recall`, `selection_rate`, and the rows they were `measured_on`.",
         ),
         "one_class_": Words(
             "label or None", "The label if the pipeline predicts one label for all rows."

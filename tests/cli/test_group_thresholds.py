@@ -66,6 +66,7 @@ def test_fit_predict_and_leaderboard(run: Any, decided: tuple[Path, str], tmp_pa
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     said = re.search(r"decides by group +f at ([\d.]+), m at ([\d.]+), others at [\d.]+", printed)
     assert said is not None
+    assert "'yes' at thresholds by group, recall" in printed
     manifest = json.loads((tmp_path / "out" / "model.json").read_text())
     assert manifest["feasible"]
     by_group = manifest["group_thresholds"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,6 +23,7 @@ from automl_admm.pipelines.thresholds.single import (
     Aimed,
     Fold,
     Standing,
+    apart,
     are_flat,
     balanced_accuracy,
     between,
@@ -237,7 +238,16 @@ class _Trial:
     def found(self) -> Thresholds:
         """The best; the single threshold alone if no other was better."""
         moved = bool((self.best != self.single).any())
-        return self._named(self.best) if moved else Thresholds(self.single)
+        return self._with_others() if moved else Thresholds(self.single)
+
+    def _with_others(self) -> Thresholds:
+        """Return the best, and for rows of no known group one that calls as many of all rows.
+
+        The single threshold may be far from those of the groups: calling nearly all rows the same
+        may be its only way to make groups alike.
+        """
+        below = int((self.scores < self.best[self.numbers]).sum())
+        return replace(self._named(self.best), single=apart(np.sort(self.scores), below))
 
     def move_together(self, rows: NDArray[np.bool_]) -> None:
         """Try all groups at the same share of those of their rows, then closer to the best."""

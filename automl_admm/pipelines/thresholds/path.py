@@ -13,7 +13,6 @@ beginning. On the last one all groups have one threshold.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,7 +27,7 @@ from automl_admm.core.standard_errors import standard_error
 from automl_admm.pipelines.labels import UNDECIDED
 from automl_admm.pipelines.thresholds.by_group import Names, Thresholds
 from automl_admm.pipelines.thresholds.cuts import Cut, cut_scores
-from automl_admm.pipelines.thresholds.single import Fold, between, decide
+from automl_admm.pipelines.thresholds.single import Fold, apart, decide
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import Constraint
 
@@ -208,7 +207,6 @@ class _Trail:
     ordered: tuple[Array, ...]
     counted: tuple[Array, ...]
     parts: Array
-    fallback: float
     undecided: int = 0
 
     @staticmethod
@@ -216,7 +214,7 @@ class _Trail:
         """Return the trail of one threshold for all rows."""
         everyone, ordered = np.zeros(len(scores), dtype=np.intp), (np.sort(scores),)
         undecided = int((cut_scores(scores, chosen.cut) == UNDECIDED).sum())
-        return _Trail((), everyone, ordered, ordered, np.ones(1), chosen.single, undecided)
+        return _Trail((), everyone, ordered, ordered, np.ones(1), undecided)
 
     def counts(self, share: float) -> tuple[int, ...]:
         """Return the number of rows to call positive in each group."""
@@ -227,11 +225,11 @@ class _Trail:
 
     def stop(self, counts: tuple[int, ...], fold: Fold, judge: Judge) -> Stop:
         bars = [
-            _apart(own, len(own) - count) for own, count in zip(self.ordered, counts, strict=True)
+            apart(own, len(own) - count) for own, count in zip(self.ordered, counts, strict=True)
         ]
         if self.groups:
             by_group = dict(zip(self.groups, bars, strict=True))
-            thresholds = Thresholds(self.fallback, by_group)
+            thresholds = Thresholds(self._for_others(sum(counts)), by_group)
             cut: Cut = np.array(bars)[self.numbers]
         else:
             thresholds = self._single(bars[0], counts[0])
@@ -241,12 +239,17 @@ class _Trail:
         values, errors = (float(one.value) for one in seen), map(standard_error, seen)
         return Stop(thresholds, tuple(values), utility, loss, errors=tuple(errors))
 
+    def _for_others(self, called: int) -> float:
+        """Return the threshold for rows of no known group, which calls so many of all rows."""
+        scores = np.sort(np.concatenate(self.ordered))
+        return apart(scores, len(scores) - called)
+
     def _single(self, upper: float, count: int) -> Thresholds:
         """Return one threshold for all rows, with the band below it if there is one."""
         if not self.undecided:
             return Thresholds(upper)
         (own,) = self.ordered
-        return Thresholds(upper, lower=_apart(own, len(own) - count - self.undecided))
+        return Thresholds(upper, lower=apart(own, len(own) - count - self.undecided))
 
 
 def _trails(
@@ -267,14 +270,14 @@ def _trails(
     )
     ones = np.ones(len(groups))
     equal = [
-        _Trail(known, numbers, ordered, of_kind, ones, chosen.single)
+        _Trail(known, numbers, ordered, of_kind, ones)
         for of_kind in counted
         if all(map(len, of_kind))
     ]
     parts = _parts(known, ordered, chosen)
     if parts is None:
         return [single, *equal]
-    return [_Trail(known, numbers, ordered, ordered, parts, chosen.single), *equal, single]
+    return [_Trail(known, numbers, ordered, ordered, parts), *equal, single]
 
 
 def _parts(groups: Sequence[str], ordered: Sequence[Array], chosen: Thresholds) -> Array | None:
@@ -295,15 +298,8 @@ def _called(own: Array, counted: Array, share: float) -> int:
 
     Rows of one score are called alike.
     """
-    bar = _apart(counted, len(counted) - round(share * len(counted)))
+    bar = apart(counted, len(counted) - round(share * len(counted)))
     return int(len(own) - np.searchsorted(own, bar))
-
-
-def _apart(ordered: Array, place: int) -> float:
-    """Return a threshold with about so many scores below; beyond all of them it is infinite."""
-    if place <= 0:
-        return -math.inf
-    return math.inf if place >= len(ordered) else between(ordered, place)
 
 
 def place_of(evaluation: Evaluation, thresholds: Mapping[str, Any]) -> int | None:

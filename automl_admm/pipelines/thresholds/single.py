@@ -306,6 +306,13 @@ def between(ordered: Array, place: int) -> float:
     return float(ordered[max(place - 1, 0)] / 2 + ordered[place] / 2)
 
 
+def apart(ordered: Array, place: int) -> float:
+    """Return a threshold with about so many scores below; beyond all of them it is infinite."""
+    if place <= 0:
+        return ALWAYS
+    return NEVER if place >= len(ordered) else between(ordered, place)
+
+
 def are_flat(scores: Iterable[Array]) -> bool:
     """Return True if the scores of each fold are constant."""
     return all(bool((fold == fold[0]).all()) for fold in scores)

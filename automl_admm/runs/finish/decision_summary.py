@@ -27,7 +27,8 @@ NEAR = 0.5
 class Decided:
     """The decisions of a model of two classes, on rows `measured_on`: "held out" or "validation".
 
-    Without a `threshold` it decides as scikit-learn does. `recall` is the share of positive rows
+    Without a `threshold` it decides as scikit-learn does; `by_group` it is that of rows of no known
+    group alone. `recall` is the share of positive rows
     called positive, `selection_rate` that of all rows; None without such rows. Where the model
     leaves a share of the rows `undecided`, from scores of `lower_threshold` on, both are of the
     decided rows.
@@ -41,11 +42,11 @@ class Decided:
     lower_threshold: float | None = None
     undecided: float | None = None
     undecided_positives: float | None = None
+    by_group: bool = False
 
     def __str__(self) -> str:
         """Describe the decisions as the end of a run does."""
-        at = "at the default threshold" if self.threshold is None else say_threshold(self.threshold)
-        parts = [f"'{self.positive}' {at}"]
+        parts = [f"'{self.positive}' {self._at}"]
         if self.lower_threshold is not None:
             parts.append(f"undecided from {self.lower_threshold:.4g}")
         known = {
@@ -56,6 +57,14 @@ class Decided:
         }
         parts += [f"{name} {value:.4f}" for name, value in known.items() if value is not None]
         return f"{', '.join(parts)} (on {self.measured_on} rows)"
+
+    @property
+    def _at(self) -> str:
+        if self.by_group:
+            return "at thresholds by group"
+        if self.threshold is None:
+            return "at the default threshold"
+        return say_threshold(self.threshold)
 
 
 def decisions_of_outcome(outcome: PipelineResult) -> Decided | None:
@@ -74,6 +83,7 @@ def decisions_of_outcome(outcome: PipelineResult) -> Decided | None:
         lower_threshold=details.get(LOWER),
         undecided=rates.get("undecided"),
         undecided_positives=rates.get("undecided_positives"),
+        by_group=bool(details.get("group_thresholds")),
     )
 
 

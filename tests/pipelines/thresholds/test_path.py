@@ -131,6 +131,8 @@ def test_on_other_trails_groups_have_equal_shares_of_their_rows(counted: list[in
         called = whole.scores >= stop.thresholds.of_rows(group)
         f, m = (called[of_kind & (group == name)].mean() for name in ("f", "m"))
         equal += 0.05 < f < 0.95 and abs(f - m) < 0.005
+        # Rows of no known group, as of a missing value, are called as often as all together.
+        assert (whole.scores >= stop.thresholds.single).mean() == pytest.approx(called.mean())
     assert equal > 8
 
 
