@@ -63,7 +63,8 @@ class Changes:
 def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
     """Compare the saved `run.json` with the content for the present settings."""
     data = (
-        _data(before["data"], now["data"])
+        _order_of_columns(before, now)
+        or _data(before["data"], now["data"])
         or _orders(before, now)
         or _labels(before, now)
         or _columns_of_limits(before["data"], now["data"])
@@ -96,6 +97,12 @@ def _is_same_column(setting: str, was: Any, is_now: Any) -> bool:
     if setting == "target":
         return not was
     return setting in ROLE_NAMES and was is not None and is_now == ROLE_NAMES[setting]
+
+
+def _order_of_columns(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    was, is_now = ([str(one["name"]) for one in side.get("schema") or ()] for side in (before, now))
+    is_other = was != is_now and sorted(was) == sorted(is_now)
+    return ["data: the columns stand in another order"] if is_other else []
 
 
 def _data(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -123,6 +123,14 @@ def test_the_same_rows_parted_otherwise_are_no_other_values() -> None:
     assert find_changes(before, now).lines[0].endswith("as before, but other values")
 
 
+def test_columns_in_another_order_are_not_called_other_values() -> None:
+    before, other = (
+        BEFORE | {"schema": [{"name": name} for name in names]} for names in ("ab", "ba")
+    )
+    now = other | {"data": BEFORE["data"] | {"sha256": "zz"}}
+    assert find_changes(before, now).lines == ("data: the columns stand in another order",)
+
+
 def test_a_run_that_does_not_say_a_newer_setting_had_its_default() -> None:
     assert find_changes(BEFORE, changed("settings", group_thresholds=False)).lines == ()
 
