@@ -54,7 +54,8 @@ def _of_mapping(given: Mapping[Any, Any]) -> Iterator[tuple[Pair, float]]:
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise ConfigurationError(
                 f"the costs have the key {pair!r}, and not a pair of classes.",
-                hint="Give {('cat', 'dog'): 5, ('*', '*'): 1}: the true class, then the decision.",
+                hint="Give {('cat', 'dog'): 5, ('*', '*'): 1}: the true class, then the decision; "
+                "of two classes the text 'fn=5,fp=1' does as well.",
             )
         true, decided = (None if isinstance(one, str) and one == ANY else str(one) for one in pair)
         yield (true, decided), _finite(cost, say_pair(true, decided), OF_PAIRS)
