@@ -228,3 +228,11 @@ def test_a_target_of_two_columns_of_one_name_is_told_in_one_line() -> None:
         "the target is one column, not 2: two of them are named 'state'. Give y as a column."
     )
     assert plain_target(column.to_frame()).shape == (2, 1)
+
+
+@pytest.mark.parametrize("values", [[[1.0, 7.0], [2.0, 3.0]], [["a", "b"], ["c", "d"]]])
+def test_rows_of_a_masked_table_keep_their_gaps(values):
+    masked = np.ma.array(values, mask=[[False, True], [False, False]])
+    found = np.asarray(plain_rows(list(masked)), dtype=object)
+    assert pd.isna(found).tolist() == masked.mask.tolist()
+    assert found[1].tolist() == values[1]
