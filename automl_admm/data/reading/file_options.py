@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -76,16 +75,14 @@ def file_options(
 
 
 def check_encoding(encoding: str) -> None:
-    """Raise unless it is an encoding of text."""
+    """Raise unless it is an encoding of text, unlike base64, or idna of single words."""
     try:
-        is_text = codecs.lookup(encoding)._is_text_encoding  # noqa: SLF001 - open() asks it, too
-    except (LookupError, ValueError):
-        is_text = False
-    if not is_text:
+        "a".encode(encoding, "ignore")
+    except (LookupError, ValueError) as problem:
         raise ConfigurationError(
             f"there is no encoding '{encoding}'.",
             hint="Known are: utf-8, latin-1, cp1250 and more.",
-        )
+        ) from problem
 
 
 def _sign(what: str, given: str | None, named: Mapping[str, str]) -> str | None:

@@ -87,6 +87,7 @@ def test_options_that_do_not_exist_are_refused() -> None:
         {"decimal": ";"},
         {"encoding": "utf-99"},
         {"encoding": "hex"},
+        {"encoding": "idna"},
     ):
         with pytest.raises(ConfigurationError, match=r"\. Known are: "):
             file_options(**given)
