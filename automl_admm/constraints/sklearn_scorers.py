@@ -12,7 +12,7 @@ import numpy as np
 
 from automl_admm.core.evidence import Estimate
 from automl_admm.core.explained_variance import is_constant
-from automl_admm.pipelines.metrics import takes_weights
+from automl_admm.pipelines.metrics import takes_weights, with_labels
 from automl_admm.pipelines.predictions.constant_truth import has_no_spread, with_weight
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
@@ -25,11 +25,12 @@ RESPONSES = ("predict_proba", "decision_function")
 UNBOUNDED = ("mutual_info_score", "positive_likelihood_ratio")
 SAME_TRUTH = "it has no two different true values"
 NO_POSITIVES = "it has no positive rows"
+NO_ROWS = "it has no rows of a class"
 ONE_CLASS = "its rows are of one class"
-# Of rows of one class scikit-learn takes 0 for the others' share of a mean, and divides by none.
+# Of rows of one class scikit-learn takes 0 for the others' share of a mean, or divides by 0.
 OF_CLASSES = (
     *("f1_macro", "jaccard_macro", "precision_macro", "recall_macro", "matthews_corrcoef"),
-    *("d2_brier_score", "d2_log_loss_score"),
+    *("d2_brier_score", "d2_log_loss_score", "roc_auc_ovo", "roc_auc_ovo_weighted"),
 )
 # What scikit-learn's modules of metrics are of.
 TARGETS: dict[str, Target] = {
@@ -130,7 +131,8 @@ class Scored:
         weights = evaluated.weights
         if missing := self._missing(evaluated):
             return Estimate(math.nan, missing)
-        scorer = get_scorer(self.name)
+        classes = getattr(evaluated.pipeline, "classes_", ())
+        scorer = with_labels(self.name, get_scorer(self.name), len(classes))
         more = {} if weights is None else {"sample_weight": weights}
         return Estimate(float(scorer(Replayed(evaluated), evaluated.X, evaluated.y, **more)))
 
@@ -143,14 +145,19 @@ class Scored:
         truth = evaluated.y
         if has_no_spread(self.name, truth, evaluated.weights):
             return SAME_TRUTH
-        if self.name == "average_precision" and _is_of_two(evaluated) and not np.any(truth == 1):
-            return NO_POSITIVES
+        if self.name == "average_precision" and (lacking := _lacking(evaluated)):
+            return lacking
         counted = with_weight(truth, evaluated.weights)
         return ONE_CLASS if self.name in OF_CLASSES and is_constant(counted) else ""
 
 
-def _is_of_two(evaluated: EvaluatedPipeline) -> bool:
-    return np.ndim(evaluated.predictions) == 1 or evaluated.predictions.shape[1] == 2
+def _lacking(evaluated: EvaluatedPipeline) -> str:
+    """Return the reason if there are no rows of the positive class, or of one of several."""
+    is_of_two = np.ndim(evaluated.predictions) == 1 or evaluated.predictions.shape[1] == 2
+    needed = [1] if is_of_two else np.arange(evaluated.predictions.shape[1])
+    if np.isin(needed, evaluated.y).all():
+        return ""
+    return NO_POSITIVES if is_of_two else NO_ROWS
 
 
 def scorer_names() -> Sequence[str]:

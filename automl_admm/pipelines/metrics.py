@@ -20,6 +20,11 @@ from automl_admm.plugins.records import LearningTask, MetricPlugin
 from automl_admm.plugins.registry import Registry
 
 Scorer = Callable[[Any, Any, Any], float]
+# scikit-learn's scorers that fail on rows that lack a class, unless they know all of them.
+OF_ALL_CLASSES = (
+    *("d2_brier_score", "d2_log_loss_score", "neg_brier_score", "neg_log_loss", "top_k_accuracy"),
+    *("roc_auc_ovo", "roc_auc_ovo_weighted", "roc_auc_ovr", "roc_auc_ovr_weighted"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +51,21 @@ class Metric:
     def knowing(self, classes: Any) -> Metric:
         """Return the metric with its parameter `classes`, if any, set to the labels, positive last.
 
-        They are None in a regression. Of scikit-learn's own metrics the log loss alone needs them:
-        a class of one row is never among those validated.
+        They are None in a regression.
         """
         if self.sees_labels:
             return replace(self, scorer=_bound(self.scorer, classes))
-        if self.name == "neg_log_loss" and classes is not None:
-            return replace(self, scorer=_given(self.scorer, labels=np.arange(len(classes))))
-        return self
+        if classes is None:
+            return self
+        return replace(self, scorer=with_labels(self.name, self.scorer, len(classes)))
+
+
+def with_labels(name: str, scorer: Any, classes: int) -> Any:
+    """Return a scorer of scikit-learn that knows the classes without a row, if it asks for them.
+
+    A class of one row is never among those validated.
+    """
+    return _given(scorer, labels=np.arange(classes)) if name in OF_ALL_CLASSES else scorer
 
 
 def _bound(scorer: Scorer, classes: Any) -> Scorer:

@@ -11,7 +11,9 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from automl_admm.constraints.sklearn_scorers import OF_CLASSES, Scored, score_measure
 from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.core.unknown_values import why_unknown
+from automl_admm.pipelines.metrics import OF_ALL_CLASSES, resolve_metric
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.registry import Registry
 
 
 @pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy", "f1", "precision", "jaccard"])
@@ -81,6 +83,28 @@ def test_rows_of_the_negative_class_have_no_such_score(name: str, said: str) -> 
     found = as_evidence(Scored(name)(seen_classes(np.zeros(70, dtype=int))))
     assert math.isnan(found.value)
     assert said in why_unknown(found)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("name", OF_ALL_CLASSES)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_rows_that_lack_a_class_have_a_score_or_none_but_no_error(name: str, classes: int) -> None:
+    """An error of a limit took the other measurements of later rows with it."""
+    for truth in (np.zeros(70, dtype=int), np.arange(70) % 2 * (classes - 1)):
+        found = as_evidence(Scored(name)(seen_classes(truth, classes)))
+        assert math.isfinite(found.value) or "roc_auc" in name or name.startswith("d2_")
+
+
+def test_a_score_of_rows_that_lack_a_class_is_that_of_all_classes() -> None:
+    rows, chances = seen_classes(np.arange(70) % 2 * 2, classes=3), 0.0
+    for row, one in enumerate(rows.y):
+        chances += math.log(rows.predictions[row, one])
+    assert Scored("neg_log_loss")(rows).value == pytest.approx(chances / 70)
+    metric = resolve_metric("neg_brier_score", "classification", 3, Registry("metric"))
+    brier = metric.knowing(np.arange(3)).scorer(rows.pipeline, rows.X, rows.y)
+    assert brier == Scored("neg_brier_score")(rows).value
+    found = as_evidence(Scored("average_precision")(rows))
+    assert why_unknown(found) == "gives no number: it has no rows of a class"
 
 
 @pytest.mark.parametrize("name", OF_CLASSES)
