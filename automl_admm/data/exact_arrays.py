@@ -12,15 +12,22 @@ from automl_admm.data.plain_types import FIRST_INEXACT, inferred, is_rounded, wi
 
 
 def exact_array(given: Any) -> Any:
-    """Return values as an array of numpy, of objects where a float would round a whole number.
+    """Return values as an array of numpy, of objects where that would change one.
+
+    A float would round a whole number, and a text would hide that one is missing.
 
     >>> exact_array([2**53 + 1, 0.5])
     array([9007199254740993, 0.5], dtype=object)
     """
+    import pandas as pd
+
     if of_polars(given) and not hasattr(given, "get_columns"):
         return polars_values(given)
     given = without_mask(given)
     values = np.asarray(given)
+    if values.dtype.kind == "U" and not hasattr(given, "dtype"):
+        objects = np.asarray(given, dtype=object)
+        return objects if pd.isna(objects).any() else values
     is_rounding = values.dtype.kind == "f" and not hasattr(given, "dtype")
     if not is_rounding or not (np.abs(values) >= FIRST_INEXACT).any():
         return values
@@ -36,6 +43,8 @@ def without_mask(given: Any) -> Any:
     >>> without_mask(np.ma.array([1, 7], mask=[False, True]))
     array([ 1., nan])
     """
+    if isinstance(given, list | tuple) and any(isinstance(one, np.ma.MaskedArray) for one in given):
+        return list(map(without_mask, given))  # a loop over a masked table gives masked rows
     if not isinstance(given, np.ma.MaskedArray):
         return given
     values, is_masked = given.data, np.ma.getmaskarray(given)
@@ -44,7 +53,7 @@ def without_mask(given: Any) -> Any:
     if values.dtype.kind in "mM":
         return np.where(is_masked, values.dtype.type("NaT"), values)
     is_exact = values.dtype.kind == "f" or _fit_floats(values[~is_masked])
-    return np.where(is_masked, np.nan, values.astype(float if is_exact else object))
+    return np.where(is_masked, np.nan, values.astype(float if is_exact else object))[()]
 
 
 def _fit_floats(values: Any) -> bool:

@@ -41,7 +41,7 @@ def plain_rows(X: Any) -> Any:
         return _plain_array(X)
     if not isinstance(X, Sequence) or isinstance(X, str):
         return X
-    X = list(map(without_mask, X))  # a loop over a masked table gives masked rows
+    X = without_mask(X)
     # Text, bytes and objects: of the rest numpy has kept the numbers.
     return _of_objects(X) if _array_of(X).dtype.kind in "USO" else X
 

@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from automl_admm.core.errors import DataError
 from automl_admm.data.exact_arrays import exact_array, frame_of_arrow, polars_values, without_mask
 from automl_admm.data.plain_types import exact_whole, inferred, is_rounded
 from automl_admm.data.python_rows import plain_rows, plain_target, schema_of_rows
@@ -178,3 +179,26 @@ def test_a_mask_is_a_gap_whatever_is_beneath(beneath, dtype):
     unmasked = without_mask(np.ma.array(values))
     assert type(unmasked) is np.ndarray
     assert unmasked.dtype == values.dtype
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["a", np.nan, "b"],
+        ("a", np.float64("nan"), "b"),
+        ["a", np.ma.masked, "b"],
+        list(np.ma.array(["a", "x", "b"], mask=[0, 1, 0])),
+    ],
+    ids=["list", "tuple", "constant", "masked"],
+)
+def test_a_gap_among_texts_is_no_text(given):
+    """numpy makes the text "nan" of it, which was a class of its own."""
+    found = exact_array(given)
+    assert [found[0], found[2]] == ["a", "b"]
+    assert pd.isna(found).tolist() == [False, True, False]
+    with pytest.raises(DataError, match="the target is missing in 1 of 3 rows"):
+        plain_target(given)
+
+
+def test_texts_without_a_gap_stay_an_array_of_text():
+    assert exact_array(["a", "b"]).dtype.kind == "U"
