@@ -30,7 +30,7 @@ from automl_admm.store.file_schemas import CERTIFICATE, SCHEMAS
 from automl_admm.store.json_content import read_content, with_digest
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.rows import COLUMNS, digest
-from automl_admm.store.sqlite.schema import SELECT_FIRST
+from automl_admm.store.sqlite.schema import SELECT
 from automl_admm.store.store_schemas import HOLDER, STORE
 
 GRAMMAR = """\
@@ -235,7 +235,7 @@ def put(column: str, value: object) -> Callable[[sqlite3.Connection], None]:
     """Forge a value, and the hash of its row with it."""
 
     def craft(database: sqlite3.Connection) -> None:
-        row = list(database.execute(f"{SELECT_FIRST} ORDER BY number LIMIT 1").fetchone())
+        row = list(database.execute(f"{SELECT} ORDER BY number LIMIT 1").fetchone()[:-1])
         number, row[COLUMNS.index(column)] = row[0], value
         statement = f"UPDATE evaluations SET {column} = ?, sha256 = ? WHERE number = ?"  # noqa: S608
         database.execute(statement, (value, digest(row), number))
