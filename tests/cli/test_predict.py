@@ -15,7 +15,6 @@ import pytest
 from automl_admm.cli.main import main
 from automl_admm.data.plain_types import plain_missing
 from automl_admm.runs.finish.model_file import load_model
-from automl_admm.store.json_content import DIGEST
 from automl_admm.store.run_folder import RunFolder
 
 Run = Callable[..., Any]
@@ -171,20 +170,6 @@ def test_truth_values_in_processes_of_their_own(
     hits = (found["prediction"] == frame["buys"]).mean()
     assert hits > 0.7
     seen(f"{hits:.0%} of the rows of training are right")
-
-
-@ON_CSV
-def test_an_older_run_without_a_schema_predicts_as_it_did(
-    run: Run, trained: Path, tmp_path: Path
-) -> None:
-    manifest = tmp_path / "out" / "model.json"
-    content = json.loads(manifest.read_text())
-    assert [column["name"] for column in content.pop("schema")][:2] == ["flag", "whole"]
-    del content[DIGEST]
-    manifest.write_text(json.dumps(content))
-    done = run("predict", "out", write(people().assign(flag=1, maybe=0), tmp_path / "new.csv"))
-    assert done.code in (0, 3)
-    assert "Traceback" not in done.err
 
 
 @ON_CSV
