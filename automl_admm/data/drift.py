@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from automl_admm.data.narrow_floats import WIDE, as_written, float_of_values
 
 # Tenths of the reference; a number with no more values is compared by its values.
 BINS = 10
@@ -28,6 +31,8 @@ MISSING, OTHER = "missing", "others"
 # Bytes of the hash of a level. Two levels of a column seldom share one, and a column of texts, all
 # of them different, has 65,536 at most.
 HASH = 2
+# Numbers as far apart, for their size, may be one: 0.1 of four bytes, or computed elsewhere.
+SAME = 1e-6
 LARGEST = np.finfo(float).max
 
 
@@ -128,9 +133,11 @@ def summarize(column: Any) -> Summary:
 def _edges_at(tenths: Any) -> tuple[float, ...]:
     """Return the edges of cells; a value at two tenths or more, such as 0, is a cell itself."""
     places, times = np.unique(tenths, return_counts=True)
-    # Above the largest number there is nothing to part from it.
-    above = np.nextafter(places[(times > 1) & (places < LARGEST)], np.inf)
-    return tuple(map(float, np.union1d(places, above)))
+    with np.errstate(over="ignore"):
+        slack = SAME * np.abs(places)
+        above = np.nextafter(places + slack, np.inf)[times > 1]
+        edges = np.union1d(places - slack, above)
+    return tuple(map(float, np.clip(edges, -LARGEST, LARGEST)))
 
 
 def read_summary(content: Mapping[str, Any]) -> Summary | None:
@@ -206,7 +213,7 @@ def _is_number(column: Any) -> bool:
 
 def _names(column: Any) -> Any:
     """Return the values as texts: a whole number is the same text with and without a fraction."""
-    name = _name_number if _is_number(column) else _name
+    name = partial(_name_number, kind=float_of_values(column)) if _is_number(column) else _name
     texts = column.astype(object).map(name, na_action="ignore")
     return texts.where(column.notna(), MISSING)
 
@@ -216,10 +223,14 @@ def _name(value: Any) -> str:
     return f"={int(value) if is_whole else value}"
 
 
-def _name_number(value: Any) -> str:
-    """Return the name without the last digits, as another machine may compute them otherwise."""
-    is_whole = float(value).is_integer()
-    return _name(value if is_whole else float(f"{value:.9g}"))
+def _name_number(value: Any, kind: str) -> str:
+    """Return the name of a number in floats of a kind, as a file in text has it.
+
+    It is without the last digits of a wide one, as another machine may compute them otherwise.
+    """
+    if float(value).is_integer():
+        return _name(value)
+    return _name(float(f"{value:.9g}") if kind == WIDE else as_written(float(value), [kind]))
 
 
 def _count_numbers(values: Any, edges: Sequence[float]) -> dict[str, int]:

@@ -69,6 +69,17 @@ def test_a_level_is_the_same_from_another_type() -> None:
         assert compare("code", summarize(codes), lot).index < 0.01
 
 
+@pytest.mark.parametrize("kinds", [5, 20, 200], ids="{} values".format)
+@pytest.mark.parametrize("is_wide", [True, False], ids=["widened", "narrow"])
+def test_tenths_are_the_same_numbers_in_floats_of_four_bytes(kinds: int, *, is_wide: bool) -> None:
+    before, now = (pd.Series(RNG.integers(0, kinds, rows) / 10) for rows in (2000, 1000))
+    narrow = [one.astype("float32") for one in (before, now)]
+    old, new = (one.astype(float) if is_wide else one for one in narrow)
+    found = compare("x", summarize(before), now)
+    assert compare("x", summarize(old), now) == found
+    assert compare("x", summarize(before), new) == found
+
+
 def test_missing_values_are_no_level_of_that_name() -> None:
     named = pd.Series(["missing", "others"] * 50)
     assert compare("c", summarize(named), pd.Series([None] * 100, dtype=object)).index > 1
