@@ -11,6 +11,7 @@ from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.messages import say_value
 from automl_admm.data.python_rows import plain_rows
 from automl_admm.data.reading.file_options import FileOptions
+from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.runs.saved.given_table import GivenTable
 
 
@@ -24,4 +25,4 @@ def read_given(data: Any, name: str, manifest: Mapping[str, Any]) -> GivenTable:
         raise ConfigurationError(
             f"{name} must be a frame with the target in it, or a file, not {say_value(data)}."
         )
-    return GivenTable(frame, name, manifest=manifest)
+    return GivenTable(TrainedRows.of_model(manifest).typed(frame), name, manifest=manifest)

@@ -423,6 +423,20 @@ def test_python_warns_if_no_limit_can_be_tested(
     assert said in run("monitor", "RUN", "turned.csv").out
 
 
+def test_cells_in_python_are_what_they_are_in_a_file(tmp_path: Path) -> None:
+    """Text for truth values was a new level to the model, and an infinite number an error."""
+    rows = people(300, 0).assign(member=lambda frame: frame["age"] > 50)
+    fitted(tmp_path / "RUN", rows["buys"], rows[["age", "town", "member"]])
+    shutil.copytree(tmp_path / "RUN", tmp_path / "COPY")
+    later = people(200, 1).assign(member=lambda frame: (frame["age"] > 50).map(str).str.upper())
+    later.loc[3, "age"] = np.inf
+    later.to_csv(tmp_path / "later.csv", index=False)
+    found = monitor(tmp_path / "RUN", later, reference=rows)
+    read = monitor(tmp_path / "COPY", tmp_path / "later.csv", reference=rows)
+    assert found.alarms == ()
+    assert found.as_json() == read.as_json()
+
+
 def test_limits_that_rows_do_not_tell_need_no_labels(tmp_path: Path) -> None:
     rows = people(300, 0)
     fitted(tmp_path / "RUN", rows["buys"], rows[["age", "town"]], "fit_seconds <= 60")
