@@ -90,6 +90,16 @@ def test_rows_of_a_fit_that_has_some_twice_are_not_fresh(
     assert learned.explain_of_all(measured(3, 500))
 
 
+@pytest.mark.parametrize("times", [2, 3, 4])
+def test_rows_that_a_fit_has_once_more_than_others_are_not_fresh(times: int) -> None:
+    rows = measured(0, 1200)
+    all_ = RowHashes.together([*[rows] * (times - 1), rows.part(slice(600))])
+    places = np.random.default_rng(1).permutation(len(all_))
+    learned = LearnedRows.of(all_.part(places), range(len(all_) // 4))
+    assert not learned.explain_of_all(RowHashes.together([rows.part(slice(100)), measured(3, 400)]))
+    assert learned.explain_of_all(measured(3, 500))
+
+
 @pytest.mark.parametrize("weeks", [8, 9, 20, 52])
 @pytest.mark.parametrize("share", [0.7, 0.95])
 def test_the_next_file_of_objects_that_come_again_is_fresh(weeks: int, share: float) -> None:
