@@ -111,9 +111,14 @@ class Shift:
     index: float
     by_chance: float = 0.0
 
+    @property
+    def is_small(self) -> bool:
+        """True if it is of no matter, even if it is no chance."""
+        return self.index - self.by_chance < SHIFT
+
     def is_alarm(self, risk: float) -> bool:
         """Return True if the shift is neither chance nor small."""
-        return self.p <= risk and self.index - self.by_chance >= SHIFT
+        return self.p <= risk and not self.is_small
 
 
 def summarize(column: Any) -> Summary:
@@ -157,11 +162,15 @@ def read_summary(content: Mapping[str, Any]) -> Summary | None:
 def compare(name: str, reference: Summary, column: Any) -> Shift:
     """Compare a column of new rows with the reference, by the test that finds most.
 
-    Its p is multiplied by the number of tests (Bonferroni), and the index is of its cells.
+    Its p is multiplied by the number of tests (Bonferroni), and the index is of its cells. A small
+    shift, as sure as it may be, hides no larger one.
     """
-    found = list(_tests(reference.beside(pd.Series(column))))
-    p, table = min(found, key=lambda one: one[0])
-    return Shift(name, min(1.0, len(found) * p), _index_of(table), _by_chance(table))
+    tests = list(_tests(reference.beside(pd.Series(column))))
+    found = (
+        Shift(name, min(1.0, len(tests) * p), _index_of(table), _by_chance(table))
+        for p, table in tests
+    )
+    return min(found, key=lambda one: (one.is_small, one.p))
 
 
 def _tests(tables: Tables) -> Iterator[tuple[float, Any]]:

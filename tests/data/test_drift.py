@@ -138,6 +138,18 @@ def test_a_frequent_level_that_is_lost_among_many_gives_one() -> None:
     assert alarms([compare("branch", known, lot[lot != "branch 0"])], 0.001)
 
 
+def test_a_small_shift_of_frequent_levels_hides_no_large_one_of_rare_ones() -> None:
+    """Of many rows each is sure: both have a p of 0."""
+    rng, rows = np.random.default_rng(3), 200_000
+    rare, more = rng.integers(3, 500, rows), rng.integers(3, 1000, rows)
+    before = rng.choice(4, rows, p=[0.4, 0.2, 0.2, 0.2])
+    now = rng.choice(4, rows, p=[0.44, 0.2, 0.16, 0.2])
+    known = summarize(pd.Series(np.where(before < 3, before, rare)).map(str))
+    assert alarms([compare("x", known, pd.Series(np.where(now < 3, now, more)).map(str))], 0.01)
+    same_rare = pd.Series(np.where(now < 3, now, rare)).map(str)
+    assert not alarms([compare("x", known, same_rare)], 0.01)
+
+
 def test_one_row_of_a_new_level_or_without_a_value_gives_none() -> None:
     towns = pd.concat([TOWNS[:49], pd.Series(["Kyiv"])])
     assert not alarms([compare("town", summarize(TOWNS), towns)], 0.05)
