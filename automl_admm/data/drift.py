@@ -40,13 +40,11 @@ LARGEST = np.finfo(float).max
 class Tables:
     """The counts of cells in two tables, a line of the reference and one of new rows in each.
 
-    In `whole` rare levels are together in the last cell. `single` has a cell for each, as far as it
-    is among the most frequent ones. `rest` parts the last cell of `whole`, and has only half of the
-    reference. A number has the same cells in both, and no `rest`.
+    All levels but the most frequent ones are together in the last cell. `rest` parts it, and has
+    only half of the reference. A number has no `rest`.
     """
 
-    whole: Any
-    single: Any
+    cells: Any
     rest: Any = None
 
 
@@ -66,7 +64,7 @@ class Numbers:
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
         counts = _count_numbers(numbers, self.edges)
         cells = np.array([[one.get(cell, 0) for cell in counts] for one in (self.counts, counts)])
-        return Tables(cells, cells)
+        return Tables(cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +85,9 @@ class Levels:
         """
         first, second = map(Counter, self.halves)
         known, counts = first + second, Counter(_count_levels(_names(column)))
-        frequent = _frequent(known, counts)
-        own = [MISSING, *_testable(frequent, known, counts)]
-        whole = _cells(own, known, counts)
-        single = _cells([MISSING, *frequent], known, counts)
+        own = [MISSING, *_frequent(known, counts)]
         rest = [_parted(_left(one, own), first) for one in (second, counts)]
-        return Tables(whole, single, np.array(rest))
+        return Tables(_cells(own, known, counts), np.array(rest))
 
 
 Summary = Numbers | Levels
@@ -175,14 +170,14 @@ def compare(name: str, reference: Summary, column: Any) -> Shift:
 
 def _tests(tables: Tables) -> Iterator[tuple[float, Any]]:
     """Yield p and the cells of each test that there are rows for."""
-    whole = _without_rare(tables.whole)
+    cells, rest = tables.cells, tables.rest
+    whole = _without_rare(cells)
     yield _p_of(whole), whole
-    if tables.rest is not None and len(_without_rare(tables.rest).T) > 1:
-        shares = tables.rest / tables.rest.sum(axis=1, keepdims=True)
-        own = tables.whole[:, :-1].sum(axis=1, keepdims=True)
-        yield _p_of(tables.rest), np.hstack([own, tables.whole[:, -1:] * shares])
-    if len(whole.T) < (tables.single.sum(axis=0) > 0).sum():
-        yield _test_exactly(tables.single)
+    if rest is not None and len(_without_rare(rest).T) > 1:
+        own = cells[:, :-1].sum(axis=1, keepdims=True)
+        yield _p_of(rest), np.hstack([own, cells[:, -1:] * rest / rest.sum(axis=1, keepdims=True)])
+    if len(whole.T) < (cells.sum(axis=0) > 0).sum():
+        yield _test_exactly(cells)
 
 
 def _test_exactly(table: Any) -> tuple[float, Any]:
@@ -272,12 +267,6 @@ def _frequent(known: Counter[str], counts: Counter[str]) -> list[str]:
     del both[MISSING]
     # As frequent ones by their hashes: the order of a table would prefer levels of its own.
     return sorted(both, key=lambda level: (-both[level], level))[:LEVELS]
-
-
-def _testable(levels: Iterable[str], known: Counter[str], counts: Counter[str]) -> list[str]:
-    """Return the levels of which both tables have rows enough to expect."""
-    both, rows = known + counts, (known.total(), counts.total())
-    return [level for level in levels if both[level] * min(rows) / sum(rows) >= FEWEST]
 
 
 def _cells(levels: Sequence[str], *lines: Counter[str]) -> Any:

@@ -133,8 +133,9 @@ def test_many_levels_that_shift_give_one(turned: Any) -> None:
     assert alarms([compare("branch", known, lot)], 0.001)
 
 
-def test_a_frequent_level_that_is_lost_among_many_gives_one() -> None:
-    known, lot = summarize(branches(800, 0, power=1.5)), branches(600, 1, power=1.5)
+@pytest.mark.parametrize(("kinds", "power"), [(400, 1.5), (10, 0.0)], ids=["one", "one of ten"])
+def test_a_frequent_level_that_is_lost_gives_one(kinds: int, power: float) -> None:
+    known, lot = summarize(branches(800, 0, kinds, power)), branches(600, 1, kinds, power)
     assert alarms([compare("branch", known, lot[lot != "branch 0"])], 0.001)
 
 
