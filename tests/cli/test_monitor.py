@@ -290,7 +290,11 @@ def test_another_reference_begins_the_comparison_of_predictions_anew(
     assert compared(look(run, "3.csv")) == ["age", "town", "the prediction"]
 
 
-DAMAGED = ("", "[]", '{"schema_version": 1}', {"columns": {"age": {}}}, {"predictions": {}})
+ENDLESS = {"counts": {"bin 0": float("inf")}, "edges": []}
+DAMAGED = (
+    *("", "[]", '{"schema_version": 1}', {"columns": {"age": {}}}, {"predictions": {}}),
+    {"columns": {"age": ENDLESS}},
+)
 
 
 @pytest.mark.parametrize("damage", DAMAGED, ids=str)
@@ -383,6 +387,13 @@ def test_bad_rows_are_one_line_and_no_look(
     assert done.code == code
     assert said in done.err
     assert len(done.err.strip().splitlines()) == 1
+    assert not (folder / "RUN" / "monitoring").exists()
+
+
+def test_a_reference_without_rows_is_refused(folder: Path) -> None:
+    rows = pd.read_csv(folder / "1.csv")
+    with pytest.raises(DataError, match="the reference has no rows"):
+        monitor(folder / "RUN", rows, reference=rows.head(0))
     assert not (folder / "RUN" / "monitoring").exists()
 
 

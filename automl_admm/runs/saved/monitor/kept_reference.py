@@ -77,7 +77,7 @@ def _reading(path: Path) -> Iterator[None]:
     """Turn the errors of a damaged file into one that names it."""
     try:
         yield
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
         raise unreadable(path, problem, GIVE_AGAIN) from problem
 
 

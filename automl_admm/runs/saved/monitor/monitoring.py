@@ -73,6 +73,8 @@ def monitor(
         raise ConfigurationError(f"the confidence {confidence:g} is not between 0 and 1.")
     if not len(given.frame):
         raise DataError(f"{given.title} has no rows.")
+    if reference is not None and not len(reference):
+        raise DataError("the reference has no rows.")
     run = open_run(folder, given, is_labelled=False)
     # That of the model in hand: another process may have put another one in the folder by now.
     model = str(run.manifest["sha256"])
