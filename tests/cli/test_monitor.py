@@ -448,6 +448,15 @@ def test_cells_in_python_are_what_they_are_in_a_file(tmp_path: Path) -> None:
     assert found.as_json() == read.as_json()
 
 
+def test_columns_named_by_numbers_are_known_in_python(tmp_path: Path) -> None:
+    ages = pd.DataFrame(np.random.default_rng(0).normal(45, 15, (600, 2)))
+    buys = pd.Series(np.where(ages[0] > 45, "yes", "no"), name="buys")
+    fitted(tmp_path / "RUN", buys[:300], ages[:300])
+    found = monitor(tmp_path / "RUN", ages[300:].assign(buys=buys), reference=ages[:300])
+    assert [one.column for one in found.shifts] == ["0", "1"]
+    assert found.limits[0].state is not State.BROKEN
+
+
 def test_limits_that_rows_do_not_tell_need_no_labels(tmp_path: Path) -> None:
     rows = people(300, 0)
     fitted(tmp_path / "RUN", rows["buys"], rows[["age", "town"]], "fit_seconds <= 60")
