@@ -11,7 +11,6 @@ from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.messages import say_value
 from automl_admm.data.python_rows import plain_rows
 from automl_admm.data.reading.file_options import FileOptions
-from automl_admm.data.reading.typed_tables import with_text_names
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.runs.saved.given_table import GivenTable
 
@@ -26,5 +25,5 @@ def read_given(data: Any, name: str, manifest: Mapping[str, Any]) -> GivenTable:
         raise ConfigurationError(
             f"{name} must be a frame with the target in it, or a file, not {say_value(data)}."
         )
-    rows = TrainedRows.of_model(manifest).typed(with_text_names(frame))
-    return GivenTable(rows, name, manifest=manifest)
+    known = TrainedRows.of_model(manifest)
+    return GivenTable(known.typed(known.named(frame)), name, manifest=manifest)

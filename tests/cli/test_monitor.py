@@ -390,6 +390,13 @@ def test_bad_rows_are_one_line_and_no_look(
     assert not (folder / "RUN" / "monitoring").exists()
 
 
+@pytest.mark.parametrize("name", ["age", "buys"])
+def test_two_columns_of_one_name_are_refused_in_python(folder: Path, name: str) -> None:
+    rows = pd.read_csv(folder / "1.csv")
+    with pytest.raises(DataError, match=f"two columns are named '{name}'"):
+        monitor(folder / "RUN", pd.concat([rows, rows[[name]]], axis=1))
+
+
 def test_a_reference_without_rows_is_refused(folder: Path) -> None:
     rows = pd.read_csv(folder / "1.csv")
     with pytest.raises(DataError, match="the reference has no rows"):

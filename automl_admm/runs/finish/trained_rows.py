@@ -103,6 +103,11 @@ class TrainedRows:
         """Return a frame with the columns of the model in the types of training, as in a file."""
         return conform(with_gaps_by_texts(frame, self.schema), self.schema)
 
+    def named(self, frame: Any) -> Any:
+        """Return a frame with the names of columns that a file of it has."""
+        texts = frame.set_axis([str(name) for name in frame.columns], axis=1)
+        return with_unique_names(texts, known=self.known)[0]
+
     def _as_frame(self, X: Any) -> Any:
         import pandas as pd
 
@@ -121,9 +126,8 @@ class TrainedRows:
         return inferred_columns(pd.DataFrame(np.asarray(X), columns=list(names)))
 
     def _named(self, frame: Any) -> Any:
-        """Return the columns of the model, by names as a file has them."""
-        named = frame.set_axis([str(name) for name in frame.columns], axis=1)
-        named, _ = with_unique_names(named, known=self.known)
+        """Return the columns of the model under the names of a file."""
+        named = self.named(frame)
         wanted = named.loc[:, named.columns.isin(self.columns)]
         # A missing column is told with the names that might be meant.
         return wanted if len(wanted.columns) == len(self.columns) else named
