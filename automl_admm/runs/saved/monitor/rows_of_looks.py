@@ -12,6 +12,8 @@ from automl_admm.runs.saved.natural_twins import count_unexplained, repeats_note
 from automl_admm.runs.saved.row_origin import learned_rows
 from automl_admm.runs.saved.rows_again import are_again, twins_by_kinds
 
+HINT = "Give only rows that arrived since: a row that counts twice proves what is not so."
+
 
 def refuse_again(run: CertifiedRun, hashes: RowHashes, looks: Sequence[EarlierLook]) -> None:
     """Raise if more of the rows equal rows of earlier looks than chance explains."""
@@ -21,8 +23,7 @@ def refuse_again(run: CertifiedRun, hashes: RowHashes, looks: Sequence[EarlierLo
         if are_again(hashes, look.hashes, look.order, twins):
             raise DataError(
                 f"{run.data} has the rows of look {look.number} again.",
-                hint="Give only rows that arrived since: a row that counts twice proves what "
-                "is not so.",
+                hint=HINT,
             )
     learned = learned_rows(run) if before else None
     noted, is_timed = repeats_noted(run), "time" in run.roles
@@ -30,6 +31,5 @@ def refuse_again(run: CertifiedRun, hashes: RowHashes, looks: Sequence[EarlierLo
         raise DataError(
             f"{found} of the {len(hashes)} rows of {run.data} equal rows of earlier looks, which "
             "chance does not explain.",
-            hint="Give only the rows that arrived since: a row that counts twice proves what is "
-            "not so.",
+            hint=HINT,
         )
