@@ -9,10 +9,13 @@ from typing import Any
 
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.messages import say_value
+from automl_admm.data.conforming import conform, with_gaps_by_texts
 from automl_admm.data.python_rows import plain_rows
 from automl_admm.data.reading.file_options import FileOptions
+from automl_admm.data.table_schema import read_schema
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.runs.saved.given_table import GivenTable
+from automl_admm.store.file_schemas import OF_RUN
 
 
 def read_given(data: Any, name: str, manifest: Mapping[str, Any]) -> GivenTable:
@@ -25,5 +28,15 @@ def read_given(data: Any, name: str, manifest: Mapping[str, Any]) -> GivenTable:
         raise ConfigurationError(
             f"{name} must be a frame with the target in it, or a file, not {say_value(data)}."
         )
-    known = TrainedRows.of_model(manifest)
-    return GivenTable(known.typed(known.named(frame)), name, manifest=manifest)
+    named = TrainedRows.of_model(manifest).named(frame)
+    return GivenTable(_typed(named, manifest), name, manifest=manifest)
+
+
+def _typed(frame: Any, manifest: Mapping[str, Any]) -> Any:
+    """Return a frame with features and sensitive columns in the types of training, as in a file.
+
+    The target and columns with a role have readers of their own.
+    """
+    sensitive = manifest[OF_RUN]["settings"].get("sensitive", ())
+    schema = read_schema(manifest).part([*manifest["columns"], *sensitive])
+    return conform(with_gaps_by_texts(frame, schema), schema)

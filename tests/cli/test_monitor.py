@@ -455,6 +455,23 @@ def test_cells_in_python_are_what_they_are_in_a_file(tmp_path: Path) -> None:
     assert found.as_json() == read.as_json()
 
 
+def test_truth_values_in_text_are_the_groups_of_the_run_in_python(tmp_path: Path) -> None:
+    rows, later = (
+        people(300, seed).assign(is_there=lambda one: one["town"] == "Rome") for seed in (0, 1)
+    )
+    AutoMLClassifier(
+        grammar="tiny",
+        max_evaluations=1,
+        executor="inline",
+        random_state=0,
+        constraints=["fpr_gap[is_there] <= 0.9"],
+        scoring="balanced_accuracy",
+        work_dir=tmp_path / "RUN",
+    ).fit(rows[["age"]], rows["buys"], sensitive_features=rows[["is_there"]])
+    later["is_there"] = later["is_there"].map(str).str.upper()
+    assert monitor(tmp_path / "RUN", later).groups == ()
+
+
 def test_columns_named_by_numbers_are_known_in_python(tmp_path: Path) -> None:
     ages = pd.DataFrame(np.random.default_rng(0).normal(45, 15, (600, 2)))
     buys = pd.Series(np.where(ages[0] > 45, "yes", "no"), name="buys")

@@ -97,11 +97,8 @@ class TrainedRows:
         frame = self._as_frame(X if hasattr(X, "iloc") else plain_rows(X))
         if not len(frame):
             raise DataError("X holds a header and no rows.")
-        return self._in_order(without_infinities(self.typed(plain_missing(frame))))
-
-    def typed(self, frame: Any) -> Any:
-        """Return a frame with the columns of the model in the types of training, as in a file."""
-        return conform(with_gaps_by_texts(frame, self.schema), self.schema)
+        frame = conform(with_gaps_by_texts(plain_missing(frame), self.schema), self.schema)
+        return self._in_order(without_infinities(frame))
 
     def named(self, frame: Any) -> Any:
         """Return a frame with the names of columns that a file of it has."""
