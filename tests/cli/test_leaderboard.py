@@ -146,7 +146,7 @@ def test_columns_stand_straight_with_wide_signs() -> None:
 def test_a_certified_model_that_stays_is_named_though_another_ranks_before_it(
     run: Any, tmp_path: Path
 ) -> None:
-    path = Path(shutil.copytree(OLD / "group_thresholds", tmp_path / "old"))
+    path = Path(shutil.copytree(OLD / "stacked", tmp_path / "old"))
     assert "what shipped is" not in run("leaderboard", path).out
     with closing(SqliteStore(RunFolder(path).store, write=True)) as store:
         first = store.read()[0]

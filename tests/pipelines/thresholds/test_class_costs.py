@@ -66,7 +66,7 @@ def test_within_all_limits_the_costs_alone_decide() -> None:
     assert choose_class_weights([rows(1.0)], [], None, RIGHT) is None
 
 
-def test_the_classifier_is_saved_with_its_costs_and_an_older_one_has_none() -> None:
+def test_the_classifier_is_saved_with_its_costs() -> None:
     X, y = load_iris(return_X_y=True)
     fitted = GaussianNB(var_smoothing=0.3).fit(X, y)
     costs = [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [9.0, 9.0, 0.0]]
@@ -76,9 +76,6 @@ def test_the_classifier_is_saved_with_its_costs_and_an_older_one_has_none() -> N
     assert not np.array_equal(made.predict(X), fitted.predict(X))
     again = loads(dumps(made), trusted=sorted(trusted_types(load_plugins())))
     assert np.array_equal(again.predict(X), expected)
-    older = WeightedClassifier(FrozenEstimator(fitted)).fit(X, y)
-    del older.costs, older.temperature
-    assert np.array_equal(older.predict(X), fitted.predict(X))
 
 
 def test_costs_of_another_number_of_classes_are_refused() -> None:
