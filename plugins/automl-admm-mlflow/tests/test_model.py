@@ -16,9 +16,10 @@ from automl_admm_mlflow import save_model
 from forked_servers import forked_servers
 
 from automl_admm.plugin_api import AutomlAdmmError
+from automl_admm.store.json_content import with_digest
 
 TOP = Path(__file__).parents[3]
-OLD_RUN = TOP / "tests" / "runs" / "old_run" / "stacked"
+OLD_RUN = TOP / "tests" / "runs" / "stored_run" / "stacked"
 EXAMPLE = Path(__file__).parents[1] / "examples" / "log_a_run.py"
 
 
@@ -41,7 +42,7 @@ def test_the_requirements_are_all_that_the_model_needs(tmp_path: Path) -> None:
     types = [*content.get("trusted_types", ()), "automl_admm_mlflow.model.Predictor"]
     content["versions"] = {**content["versions"], "no-such-library": "4.7"}
     content.pop("digest", None)
-    file.write_text(json.dumps({**content, "trusted_types": types}))
+    file.write_text(json.dumps(with_digest({**content, "trusted_types": types})))
     save_model(tmp_path / "run", tmp_path / "model")
     asked = (tmp_path / "model" / "requirements.txt").read_text().splitlines()
     assert {"no-such-library==4.7", f"mlflow-skinny=={metadata.version('mlflow-skinny')}"} <= {

@@ -32,7 +32,7 @@ from automl_admm.plugin_api import (
 )
 from automl_admm.testing.saved_runs import BEGUN, BEST, EVALUATIONS, sample_run
 
-OLD_RUN = Path(__file__).parents[3] / "tests" / "runs" / "old_run" / "stacked"
+OLD_RUN = Path(__file__).parents[3] / "tests" / "runs" / "stored_run" / "stacked"
 
 
 @pytest.fixture(autouse=True)
