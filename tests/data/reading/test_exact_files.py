@@ -124,14 +124,6 @@ def test_codes_with_zeros_before_them_stay_texts_and_their_gaps_are_gaps(tmp_pat
     assert found.tolist()[::2] == [str(WIDE), "007"]
 
 
-def test_digits_asked_for_as_text_stay_text(tmp_path):
-    as_csv(tmp_path / "t.csv", (WIDE, None, 3))
-    assert read_table(tmp_path / "t.csv", ["k"], keep_codes=True)["k"].tolist()[::2] == [
-        str(WIDE),
-        "3",
-    ]
-
-
 def test_a_target_of_decimals_is_of_numbers():
     frame = pd.DataFrame({"x": [1, 2], "y": [Decimal(LARGE), Decimal(LARGE - 1)]})
     assert split_target(frame, "y")[1].tolist() == [LARGE, LARGE - 1]
