@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import ctypes
 import gc
 import importlib
 import io
@@ -48,6 +49,7 @@ MODULES = (
 MESSAGE = 1_000_000
 STREAMS = 3
 HIGHEST = 65_536
+MADV_COLLAPSE = 25  # of Linux 6.1; earlier ones answer with an error
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,25 @@ def import_program() -> None:
     for name in MODULES:
         importlib.import_module(name)
     rehearse()
+    forget_places()
     gc.freeze()
+    join_pages()
+
+
+def forget_places() -> None:
+    """Forget the folders of modules, as each fork would, page by page of its memory."""
+    sys.path_importer_cache.clear()
+    importlib.invalidate_caches()
+
+
+def join_pages() -> None:
+    """Join the pages of memory into large ones: a fork copies and drops fewer entries."""
+    madvise = ctypes.CDLL(None).madvise
+    for line in Path("/proc/self/maps").read_text("utf-8").splitlines():
+        place, rights, _, _, file, *_ = line.split()
+        if rights == "rw-p" and file == "0":
+            begin, end = (int(part, 16) for part in place.split("-"))
+            madvise(ctypes.c_void_p(begin), ctypes.c_size_t(end - begin), MADV_COLLAPSE)
 
 
 def rehearse() -> None:
