@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -20,7 +19,7 @@ from typing import Any
 import kill_and_resume
 import psutil
 import pytest
-from program import command, run_program, start_program
+from program import run_program, start_program, start_python
 from running_tasks import find_below, find_tasks
 
 from automl_admm.core.errors import StoreError
@@ -33,6 +32,10 @@ from automl_admm.store.sqlite.log import SqliteStore
 # Each of these processes imports for seconds, and much longer on a machine that is busy.
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(400)]
 PATIENCE = 300.0
+# With -m an interrupt may come before Python has the module that runs others, and exits with 1.
+AS_A_SCRIPT = "import runpy; runpy.run_module('automl_admm', run_name='__main__')"
+# Its session has the terminal, which sends the interrupt to all in it.
+TAKE_TERMINAL = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
 Seen = Callable[[str], None]
 
 
@@ -105,18 +108,18 @@ def test_an_interrupt_ends_the_run_with_the_best_so_far(
     "F22", injected="Ctrl-C through a terminal", expected="130, the best is saved, no stack trace"
 )
 def test_ctrl_c_at_a_terminal(table: Path, tmp_path: Path, seen: Seen) -> None:
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(tmp_path)
-        few = ("--budget", "600s", "--grammar", "tiny", "--cv=2", "--workers", "1", "--out", "out")
-        order = (*command(), "fit", str(table), "--target", "buys", *few)
-        os.execv(order[0], order)  # noqa: S606 - this interpreter
+    terminal, inside = os.openpty()
+    few = ("--budget", "600s", "--grammar", "tiny", "--cv=2", "--workers", "1", "--out", "out")
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), inside)
+    order = ("-c", TAKE_TERMINAL + AS_A_SCRIPT, "fit", table, "--target", "buys", *few)
+    run = start_python(*order, cwd=tmp_path, start_new_session=True, **streams)
+    os.close(inside)
     shown = Reader(terminal)
     await_successes(tmp_path / "out" / "store.sqlite")
     os.write(terminal, b"\x03")
-    _, status = os.waitpid(pid, 0)
+    code = run.wait()
     text = shown.text()
-    code, is_saved = os.waitstatus_to_exitcode(status), (tmp_path / "out" / "model.skops").is_file()
+    is_saved = (tmp_path / "out" / "model.skops").is_file()
     seen(f"exit {code}, a model: {is_saved}")
     assert code == 130, text
     assert "ended by: interrupt" in text
@@ -142,10 +145,6 @@ class Reader:
         self._thread.join(timeout=10)
         os.close(self._terminal)
         return b"".join(self._parts).decode(errors="replace")
-
-
-# With -m an interrupt may come before Python has the module that runs others, and exits with 1.
-AS_A_SCRIPT = "import runpy; runpy.run_module('automl_admm', run_name='__main__')"
 
 
 def test_an_interrupt_while_the_program_starts_is_no_traceback(table: Path, tmp_path: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from certified_rows import told
+from program import run_python
 
 from automl_admm.cli.main import main
 from automl_admm.store.json_content import with_digest
@@ -165,7 +164,7 @@ def test_the_script_of_a_run_named_wrongly_reads_new_rows_as_predict_does(
     code, said = told(capsys, "predict", run, new, "-o", tmp_path / "predicted.csv")
     assert code == 0, said
     script = (run / "pipeline.py", misnamed / "own.csv", new, tmp_path / "by_script.csv")
-    subprocess.run([sys.executable, *script], check=True, capture_output=True)
+    assert run_python(*script).returncode == 0
     for name in ("predicted", "by_script"):
         found = pd.read_csv(tmp_path / f"{name}.csv")["prediction"]
         assert found[:240].tolist() == ROWS["y"].tolist()

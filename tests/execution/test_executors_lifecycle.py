@@ -5,14 +5,13 @@ from __future__ import annotations
 import importlib
 import os
 import signal
-import subprocess
-import sys
 import textwrap
 import time
 
 import faulty
 import psutil
 import pytest
+from program import run_python, start_python
 
 from automl_admm.builtin.executors import build_local
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
@@ -156,7 +155,9 @@ def test_a_task_is_cancelled_while_the_work_still_loads(start, tmp_path):
 
 
 PARENT = """
+import os
 import time
+os.environ["TMPDIR"] = {place!r}
 import faulty
 from automl_admm.builtin.executors import build_local
 from automl_admm.plugins.records import ExecutorSetting, NoOptions
@@ -173,10 +174,8 @@ def test_no_orphans_when_the_parent_is_killed(tmp_path, is_loading):
     pids = tmp_path / "pids"
     work = f"SlowPrepare({str(pids)!r})" if is_loading else "Faulty()"
     script = tmp_path / "parent.py"
-    script.write_text(PARENT.format(work=work, pids=str(pids)))
-    parent = subprocess.Popen(
-        [sys.executable, str(script)], env=os.environ | {"TMPDIR": str(tmp_path)}
-    )
+    script.write_text(PARENT.format(work=work, pids=str(pids), place=str(tmp_path)))
+    parent = start_python(script)
     try:
         started = read_pids(pids, 1 if is_loading else 3)
         below = find_all_below(parent.pid, started)
@@ -218,9 +217,7 @@ def test_a_script_without_a_main_guard_works_and_runs_once(tmp_path):
             executor.close()
         """)
     )
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=300, check=False
-    )
+    done = run_python(script)
     assert (done.stdout, done.stderr) == ("once\n{'y': 7.0}\n", "")
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import time
 
 import psutil
 import pytest
+from program import start_python
 
 SCRIPT = """
 import sys
@@ -32,7 +32,7 @@ executor.wait()
 )
 def test_nothing_survives_the_run_and_its_server(tmp_path, seen):
     pids = tmp_path / "pids"
-    run = subprocess.Popen([sys.executable, "-c", SCRIPT, str(pids)])
+    run = start_python("-c", SCRIPT, pids)
     try:
         while not pids.exists() or len(pids.read_text().split()) < 3:
             assert run.poll() is None

@@ -301,8 +301,8 @@ def end(code: int) -> None:
     threading._shutdown()  # type: ignore[attr-defined] # wait for threads that are no daemons
     atexit._run_exitfuncs()
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # none where it was closed
+            stream.flush()
     except OSError:
         return
     os._exit(code & 0xFF)

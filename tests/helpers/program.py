@@ -24,7 +24,8 @@ import automl_admm
 from automl_admm.execution.threads import thread_environment
 
 SERVER = Path(__file__).with_name("preloaded_program.py")
-OPTIONS = {"cwd", "env", "stdin", "stdout", "stderr", "text", "umask", "start_new_session"}
+OPTIONS = {"bufsize", "cwd", "env", "stdin", "stdout", "stderr", "text"}
+OPTIONS |= {"start_new_session", "umask"}
 # Read by the program while it runs. All others may be read by an interpreter or a library when it
 # is loaded: if one of them differs, the fork would be another program.
 READ_LATE = {
@@ -92,8 +93,12 @@ def run_python(
 
     A test of what a new interpreter has imported starts one itself.
     """
-    line = [sys.executable, *map(str, arguments)]
-    return run_to_end(lambda **given: start(line, {}, False, given), input, timeout, options)
+    return run_to_end(partial(start_python, *arguments), input, timeout, options)
+
+
+def start_python(*arguments: str | Path, **options: Any) -> subprocess.Popen[Any]:
+    """Start such a process with these options of `Popen`."""
+    return start([sys.executable, *map(str, arguments)], {}, False, options)
 
 
 def run_to_end(

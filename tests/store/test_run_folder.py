@@ -6,12 +6,11 @@ import json
 import os
 import signal
 import stat
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
+from program import run_python
 
 from automl_admm.core.errors import ConfigurationError, DiskFullError, StoreError
 from automl_admm.store.output_files import write_output
@@ -102,8 +101,8 @@ def test_a_run_killed_before_its_settings_were_written_says_what_to_do(tmp_path:
     lines = (f"{n % 20 / 8},{'no' if n % 20 < 10 else 'yes'}\n" for n in range(60))
     rows.write_text("a,y\n" + "".join(lines))
     words = ["fit", str(rows), "--target", "y", "--grammar", "tiny", "--out", str(tmp_path / "run")]
-    command = [sys.executable, "-c", DIES, *words, "--executor", "inline", "--max-evaluations", "1"]
-    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    ended = run_python("-c", DIES, *words, "--executor", "inline", "--max-evaluations", "1")
+    assert ended.returncode == -signal.SIGKILL
     folder = RunFolder(tmp_path / "run")
     assert json.loads(folder.store_manifest.read_text())["is_open"]
     with pytest.raises(ConfigurationError, match=r"before it began\. Nothing is in it"):

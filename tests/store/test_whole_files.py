@@ -6,11 +6,11 @@ import errno
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from program import start_python
 
 from automl_admm.core.errors import StoreError
 from automl_admm.store.output_files import open_output, write_output
@@ -31,10 +31,8 @@ with open_output(Path(sys.argv[1])) as file:
 
 def begin(path: Path) -> subprocess.Popen[str]:
     """Start a process that has written half of a file."""
-    command = [sys.executable, "-c", WRITES, str(path)]
-    begun = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    begun = start_python("-c", WRITES, path, text=True, bufsize=1, **pipes)
     assert begun.stdout is not None
     assert begun.stdout.readline() == "half\n"
     return begun

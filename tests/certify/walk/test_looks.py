@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from program import start_python
 
 from automl_admm.certify.walk.carried_looks import CarriedLooks
 from automl_admm.certify.walk.looks import (
@@ -108,10 +108,7 @@ def test_two_processes_never_have_the_same_look(tmp_path: Path) -> None:
         "for k in range(25):\n"
         "    print(take_look(Path(sys.argv[1]), 'rows', f'{sys.argv[2]} {k}', 0.05).number)"
     )
-    runs = [
-        subprocess.Popen([sys.executable, "-c", code, ledger, name], stdout=subprocess.PIPE)
-        for name in "ab"
-    ]
+    runs = [start_python("-c", code, ledger, name, stdout=subprocess.PIPE) for name in "ab"]
     numbers = [int(line) for run in runs for line in run.communicate()[0].split()]
     assert sorted(numbers) == list(range(1, 51))
 

@@ -7,7 +7,6 @@ import json
 import os
 import pty
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from program import run_program, start_program
+from program import run_program, run_python, start_program
 
 from automl_admm.cli.shared.screen import Screen, say
 from automl_admm.progress.visible_text import visible
@@ -142,9 +141,8 @@ def test_predictions_on_a_stream_of_another_encoding_are_those_of_a_file(hostile
     frame = pd.read_csv(hostile / "data.csv").assign(id="čáp")
     frame.to_csv(hostile / "named.csv", index=False)
     asked = ("predict", "run", "named.csv", "--keep", "id")
-    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
-    given = {"text": False, "stdout": subprocess.PIPE}
-    printed = run_program(*asked, cwd=hostile, env=environment, **given)
+    code = "for one in (sys.stdin, sys.stdout, sys.stderr): one.reconfigure(encoding='latin-1')"
+    printed = run_behind(code, *asked, cwd=hostile, text=False)
     assert printed.returncode == 0
     assert run_program(*asked, "-o", "named_out.csv", cwd=hostile).returncode == 0
     assert printed.stdout == (hostile / "named_out.csv").read_bytes()
@@ -199,10 +197,15 @@ def redirected(shell: str, folder: Path, *arguments: str) -> subprocess.Complete
         os.close(read)
         with os.fdopen(written, "w") as pipe:
             return run_program(*arguments, cwd=folder, stdout=pipe)
-    line = f"{sys.executable} -m automl_admm {' '.join(arguments)} {shell}"
-    return subprocess.run(
-        ["bash", "-c", line], cwd=folder, capture_output=True, text=True, check=False
-    )
+    number, name = (2, "stderr") if shell == "2>&-" else (1, "stdout")
+    closed = f"os.close({number}); sys.{name} = sys.__{name}__ = None"
+    return run_behind(closed, *arguments, cwd=folder)
+
+
+def run_behind(code: str, *arguments: str, **options: Any) -> subprocess.CompletedProcess[Any]:
+    """Run the program in a process that has done to its streams what Python does at its start."""
+    program = "runpy.run_module('automl_admm', run_name='__main__', alter_sys=True)"
+    return run_python("-c", f"import os, runpy, sys\n{code}\n{program}", *arguments, **options)
 
 
 def test_a_terminal_breaks_messages_between_words_and_a_pipe_does_not(

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from program import run_python, start_python
 
 from automl_admm.core.errors import DataError
 from automl_admm.data.reading import streams
@@ -44,19 +45,16 @@ read_in_time(Path("-"), 0.5)
     "content", [TEXT.encode(), gzip.compress(TEXT.encode())], ids=["plain", "packed"]
 )
 def test_stdin_is_read_packed_or_not(content: bytes) -> None:
-    ended = subprocess.run(
-        [sys.executable, "-c", READ_ALL], input=content, capture_output=True, check=False
-    )
+    ended = run_python("-c", READ_ALL, input=content, text=False)
     assert ended.returncode == 0, ended.stderr
     assert float(ended.stdout) == sum(i + 0.5 for i in range(1000))
 
 
 def test_mistakes_in_stdin_are_told_of_stdin() -> None:
-    command = [sys.executable, "-c", READ_ALL]
-    ended = subprocess.run(command, input=b"a;b\n1;2\n1\n", capture_output=True, check=False)
-    assert b"DataError: stdin, line 3: 1 field, but the header has 2" in ended.stderr
-    ended = subprocess.run(command, input=b"", capture_output=True, check=False)
-    assert b"stdin is empty" in ended.stderr
+    ended = run_python("-c", READ_ALL, input="a;b\n1;2\n1\n")
+    assert "DataError: stdin, line 3: 1 field, but the header has 2" in ended.stderr
+    ended = run_python("-c", READ_ALL, input="")
+    assert "stdin is empty" in ended.stderr
 
 
 def endless(packed: bool) -> Iterator[bytes]:
@@ -73,8 +71,8 @@ def endless(packed: bool) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_stream_without_end_is_read_until_the_time_is_up(packed: bool) -> None:
-    command = [sys.executable, "-c", READ_SOME]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with start_python("-c", READ_SOME, **pipes) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -91,8 +89,8 @@ def test_a_stream_without_end_is_read_until_the_time_is_up(packed: bool) -> None
 
 
 def test_a_stream_that_gives_nothing_is_told() -> None:
-    command = [sys.executable, "-c", NOTHING]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with start_python("-c", NOTHING, **pipes) as process:
         assert process.stderr is not None
         said = process.stderr.read()
     assert b"stdin gave nothing in the time for reading" in said

@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from program import run_program
+from program import run_program, start_python
 
 from automl_admm.core.errors import StoreError
 from automl_admm.store.rescue.checking import check
@@ -41,9 +40,8 @@ def holder_of(path: Path, then: str = HOLD) -> Iterator[tuple[subprocess.Popen[s
         f"store = SqliteStore(Path({str(path)!r}), write=True)\n"
         f"store.begin(99, 'key-0099', 'tree()')\n{then}\n"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with start_python("-c", program, text=True, **pipes) as process:
         assert process.stdout is not None
         try:
             yield process, process.stdout.readline().strip()
