@@ -42,7 +42,7 @@ def types(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run all tests; arguments after `--` go to pytest."""
     session.install("-e", ".[dev]", *_editable(PLUGINS))
-    session.run("pytest", "-n", "3", "--dist", "worksteal", *session.posargs)
+    session.run("pytest", "-n", "3", *session.posargs)
 
 
 @nox.session(name="tests-fast")
