@@ -53,6 +53,12 @@ def find_marked(value):
     return found
 
 
+def have_ended(value):
+    """Wait for the ends of the marked processes: each look for them asks all there are."""
+    psutil.wait_procs(find_marked(value), timeout=1.0)
+    return find_marked(value) == []
+
+
 def is_dead(pid):
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
@@ -63,13 +69,13 @@ def is_dead(pid):
 @pytest.fixture(scope="module")
 def of_the_user():
     """A Ray that belongs to the program; ours is only its start, which is tried again."""
-    with CONNECTION.to(None, 2, 0):
+    with CONNECTION.to(None, 1, 0):
         yield
 
 
 @pytest.fixture
 def executor(of_the_user, tmp_path):
-    setting = ExecutorSetting(2, None, tmp_path)
+    setting = ExecutorSetting(1, None, tmp_path)  # so no other actor can take a task
     made = build_ray(Hazards(), setting, RayOptions(patience=PATIENCE))
     yield made
     made.close()
@@ -137,7 +143,7 @@ def test_a_killed_run_takes_its_own_ray_with_it(tmp_path):
     assert len(find_marked(sign)) >= 4, (tmp_path / "log").read_text()
     script.kill()
     script.wait()
-    until(lambda: find_marked(sign) == [])
+    until(lambda: have_ended(sign))
     assert (tmp_path / "log").read_text() == ""
 
 
