@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import os
 import signal
+import subprocess
+import sys
 import textwrap
 import time
 
