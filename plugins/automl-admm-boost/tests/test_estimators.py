@@ -150,21 +150,6 @@ def test_rows_without_weight_may_be_anywhere(name: str, early_stopping: bool, nu
     assert model.score(numbers, y) > 0.9
 
 
-@pytest.mark.parametrize("name", REGRESSORS)
-def test_a_model_of_an_earlier_version_is_in_the_unit_of_its_target(
-    name: str, numbers: Any
-) -> None:
-    model = made(name).fit(numbers, numbers[:, 0] * 3 + 5)
-    assert model.target_unit_ == (0.0, 1.0), "an ordinary target is fitted as it is"
-    state = model.__getstate__()
-    del state["target_unit_"]
-    (earlier := type(model).__new__(type(model))).__setstate__(state)
-    assert np.array_equal(earlier.predict(numbers), model.predict(numbers))
-    if name in GROWERS:
-        earlier.set_params(warm_start=True, n_estimators=30).fit(numbers, numbers[:, 0] * 3 + 5)
-        assert earlier.target_unit_ == (0.0, 1.0)
-
-
 @pytest.mark.parametrize("name", [name for name in REGRESSORS if name in GROWERS])
 def test_a_fit_that_goes_on_keeps_the_unit_of_its_trees(name: str, numbers: Any) -> None:
     model = made(name, warm_start=True).fit(numbers, numbers[:, 0] * 1e-6 + 1.0)

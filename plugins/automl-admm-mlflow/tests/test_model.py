@@ -19,15 +19,15 @@ from automl_admm.plugin_api import AutomlAdmmError
 from automl_admm.store.json_content import with_digest
 
 TOP = Path(__file__).parents[3]
-OLD_RUN = TOP / "tests" / "runs" / "stored_run" / "stacked"
+STORED_RUN = TOP / "tests" / "runs" / "stored_run" / "stacked"
 EXAMPLE = Path(__file__).parents[1] / "examples" / "log_a_run.py"
 
 
 def test_raw_rows_are_predicted_in_any_order_of_columns(tmp_path: Path) -> None:
-    save_model(OLD_RUN, tmp_path / "model")
+    save_model(STORED_RUN, tmp_path / "model")
     model = mlflow.pyfunc.load_model(str(tmp_path / "model"))
-    expected = pd.read_csv(OLD_RUN / "expected.csv")
-    rows = pd.read_csv(OLD_RUN / "data.csv").head(len(expected))
+    expected = pd.read_csv(STORED_RUN / "expected.csv")
+    rows = pd.read_csv(STORED_RUN / "data.csv").head(len(expected))
     assert list(model.predict(rows)) == list(expected["prediction"])
     turned = rows[rows.columns[::-1]].assign(another=1)
     assert list(model.predict(turned)) == list(expected["prediction"])
@@ -35,14 +35,11 @@ def test_raw_rows_are_predicted_in_any_order_of_columns(tmp_path: Path) -> None:
 
 
 def test_the_requirements_are_all_that_the_model_needs(tmp_path: Path) -> None:
-    """Of a model of an older version, the plugin is told by the types of the model."""
-    shutil.copytree(OLD_RUN, tmp_path / "run")
+    shutil.copytree(STORED_RUN, tmp_path / "run")
     file = tmp_path / "run" / "model.json"
     content = json.loads(file.read_text())
-    types = [*content.get("trusted_types", ()), "automl_admm_mlflow.model.Predictor"]
-    content["versions"] = {**content["versions"], "no-such-library": "4.7"}
-    content.pop("digest", None)
-    file.write_text(json.dumps(with_digest({**content, "trusted_types": types})))
+    versions = {**content["versions"], "mlflow-skinny": "1.0", "no-such-library": "4.7"}
+    file.write_text(json.dumps(with_digest({**content, "versions": versions})))
     save_model(tmp_path / "run", tmp_path / "model")
     asked = (tmp_path / "model" / "requirements.txt").read_text().splitlines()
     assert {"no-such-library==4.7", f"mlflow-skinny=={metadata.version('mlflow-skinny')}"} <= {
@@ -52,7 +49,7 @@ def test_the_requirements_are_all_that_the_model_needs(tmp_path: Path) -> None:
 
 
 def test_a_changed_file_is_refused_when_it_is_loaded(tmp_path: Path) -> None:
-    save_model(OLD_RUN, tmp_path / "model")
+    save_model(STORED_RUN, tmp_path / "model")
     file = tmp_path / "model" / "data" / "run" / "model.skops"
     file.write_bytes(file.read_bytes() + b"more")
     with pytest.raises(AutomlAdmmError, match="is not the file that the run wrote"):
@@ -60,7 +57,7 @@ def test_a_changed_file_is_refused_when_it_is_loaded(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_model_is_refused_when_it_is_saved(tmp_path: Path) -> None:
-    shutil.copytree(OLD_RUN, tmp_path / "run")
+    shutil.copytree(STORED_RUN, tmp_path / "run")
     (tmp_path / "run" / "model.json").unlink()
     with pytest.raises(AutomlAdmmError, match=r"holds no model\.json"):
         save_model(tmp_path / "run", tmp_path / "model")

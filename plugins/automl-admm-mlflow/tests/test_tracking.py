@@ -32,7 +32,7 @@ from automl_admm.plugin_api import (
 )
 from automl_admm.testing.saved_runs import BEGUN, BEST, EVALUATIONS, sample_run
 
-OLD_RUN = Path(__file__).parents[3] / "tests" / "runs" / "stored_run" / "stacked"
+STORED_RUN = Path(__file__).parents[3] / "tests" / "runs" / "stored_run" / "stacked"
 
 
 @pytest.fixture(autouse=True)
@@ -90,9 +90,9 @@ def test_the_model_that_ships_is_named_beside_the_best_evaluation(
     tmp_path: Path, store: str
 ) -> None:
     # An ensemble is no evaluation, and a threshold or a fallback may pass one over.
-    folder = Path(shutil.copytree(OLD_RUN, tmp_path / "of-two"))
+    folder = Path(shutil.copytree(STORED_RUN, tmp_path / "of-two"))
     found = MlflowClient(store).get_run(write(sample_run(folder, EVALUATIONS[:7]), store))
-    shipped = json.loads((OLD_RUN / "model.json").read_text())["pipeline"]
+    shipped = json.loads((STORED_RUN / "model.json").read_text())["pipeline"]
     assert found.data.tags["model"] == shipped
     assert found.data.tags["best_pipeline"] == BEST.text != shipped
 

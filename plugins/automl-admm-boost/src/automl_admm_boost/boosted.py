@@ -260,7 +260,7 @@ class BoostedRegressor(RegressorMixin, Boosted):  # type: ignore[misc]
     """The common part of the regressors; a target far from 0, small or large has its own unit."""
 
     loss: str
-    # Models of earlier versions were fitted to the target as it is.
+    # Before the first fit; that it is missing is told where a model is asked.
     target_unit_: tuple[float, float] = TargetUnit()
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:

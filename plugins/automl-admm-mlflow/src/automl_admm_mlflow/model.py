@@ -11,7 +11,7 @@ from typing import Any
 
 import mlflow.pyfunc
 
-from automl_admm.plugin_api import behind_types, load
+from automl_admm.plugin_api import load
 
 # All that a model needs of its run's folder.
 FILES = ("model.skops", "model.json")
@@ -38,12 +38,8 @@ def save_model(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> 
 
 
 def _requirements(manifest: Any) -> list[str]:
-    """Return what the model needs, as installed here, where it has just been loaded.
-
-    Manifests of older versions do not name the libraries of plugins; the types of the model do.
-    """
-    behind = behind_types(manifest.get("trusted_types", ()))
-    names = {*DISTRIBUTIONS, *manifest["versions"], *behind} - {PYTHON}
+    """Return what the model needs, as installed here: it has just been loaded."""
+    names = {*DISTRIBUTIONS, *manifest["versions"]} - {PYTHON}
     return [f"{name}=={_version(name, manifest['versions'])}" for name in sorted(names)]
 
 
