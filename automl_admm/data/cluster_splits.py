@@ -93,7 +93,6 @@ class Clustered:
         Each of them is nearest to its shares if the largest part has all its rows: the other parts
         would have none of the rare groups, and be unlike new rows.
         """
-        # By their class alone, groups keep the part that earlier versions gave them.
         few = self.counts[self.free].sum(axis=0) * share < 1
         if self.counts is self.by_class or not few.any():
             return self.counts
@@ -132,8 +131,7 @@ class Clustered:
 
     def _order(self, seed: int) -> Rows:
         """Return the free groups, the largest first, equal ones mixed."""
-        # With those of rows held out: without them equal groups would come in another order than
-        # in runs of earlier versions.
+        # With those of rows held out, so that equal groups come in one order with or without them.
         mixed = np.random.default_rng(seed).permutation(np.flatnonzero(~self.fixed))
         mixed = mixed[np.isin(mixed, self.free)]
         return np.asarray(mixed[np.argsort(-self.counts[mixed].sum(axis=1), kind="stable")])

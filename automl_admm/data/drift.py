@@ -27,7 +27,7 @@ LEVELS = 30
 FEWEST = 5.0
 # A population stability index from here on is called a moderate shift in credit scoring.
 SHIFT = 0.1
-MISSING, OTHER = "missing", "others"
+MISSING = "missing"
 # Bytes of the hash of a level. Two levels of a column seldom share one, and a column of texts, all
 # of them different, has 65,536 at most.
 HASH = 2
@@ -140,18 +140,12 @@ def _edges_at(tenths: Any) -> tuple[float, ...]:
     return tuple(map(float, np.clip(edges, -LARGEST, LARGEST)))
 
 
-def read_summary(content: Mapping[str, Any]) -> Summary | None:
-    """Read the summary of a column; None if its levels were chosen by its own counts.
-
-    Older versions did so with more levels than they kept, and kept these by name.
-    """
+def read_summary(content: Mapping[str, Any]) -> Summary:
+    """Read the summary of a column."""
     if "halves" in content:
         first, second = map(_read_counts, content["halves"])
         return Levels((first, second))
-    counts, edges = _read_counts(content["counts"]), content["edges"]
-    if edges is not None:
-        return Numbers(counts, tuple(map(float, edges)))
-    return None if OTHER in counts else Levels(({}, _hashed(counts)))
+    return Numbers(_read_counts(content["counts"]), tuple(map(float, content["edges"])))
 
 
 def compare(name: str, reference: Summary, column: Any) -> Shift:

@@ -58,10 +58,6 @@ def test_an_outage_is_a_look_and_counts_at_the_next(run: Run, folder: Path) -> N
     )
     assert "before them" not in done.err
     assert run("verify", folder, folder.parent / "1.csv", "--fresh").code == 0
-    path = folder / "monitoring" / "look-0001.json"
-    content = json.loads(path.read_text())
-    content["result"]["learned"] = 120  # as an earlier version counted them
-    path.write_text(json.dumps(content))
     with pytest.warns(LimitWarning, match="rows equal rows of an earlier look"):
         found = monitor(folder, sensors(400, 3, 0.3))
     assert found.not_counted == ()
@@ -73,24 +69,6 @@ def test_rows_of_the_fit_are_known_in_an_outage(folder: Path, own: int) -> None:
     some = learned_from(folder, sensors(1500, 1, 0.004))[:own]
     with pytest.raises(DataError, match="equal rows that the model learned from"):
         monitor(folder, pd.concat([some, sensors(500 - own, 4, 0.3)]))
-
-
-def test_rows_beside_those_of_the_fit_may_be_given_once_the_look_does_not_count(
-    folder: Path,
-) -> None:
-    new = sensors(200, 5, 0.0)
-    monitor(folder, new)
-    path = folder / "monitoring" / "look-0001.json"
-    content = json.loads(path.read_text())
-    names = ("row_hashes", "canonical_hashes", "placed_hashes", "written_hashes")
-    with (folder / "row-hashes.npy").open("rb") as file:
-        for name in names:  # as an earlier version let them count, with rows of the fit
-            content[name] = sorted([*content[name], *np.load(file)[:300].tolist()])
-    path.write_text(json.dumps(content))
-    found = monitor(folder, new)
-    assert "as the model learned from some of them" in found.not_counted[0]
-    with pytest.raises(DataError, match="has the rows of look 2 again"):
-        monitor(folder, new)
 
 
 def shop(rows: int, seed: int, days: Any) -> pd.DataFrame:

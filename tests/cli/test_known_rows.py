@@ -121,22 +121,6 @@ def test_a_look_knows_its_rows_beside_a_gap(run: Run, folder: Path) -> None:
         monitor(folder, with_gap(some, "flag"))
 
 
-def test_a_look_of_an_earlier_version_goes_by_its_one_hash(folder: Path) -> None:
-    rows = visits(300, 1)
-    monitor(folder, rows)
-    path = folder / "monitoring" / "look-0001.json"
-    content = json.loads(path.read_text())
-    del content["canonical_hashes"]
-    path.write_text(json.dumps(content))
-    with pytest.raises(DataError, match="rows of look 1 again"):
-        monitor(folder, rows[:200])
-    assert monitor(folder, visits(300, 2)).repeated == 0
-    both = pd.concat([rows[:100], visits(300, 2)[:50], visits(200, 3)])
-    with pytest.raises(DataError, match=r"150 of the 350 rows .* equal rows of earlier looks"):
-        monitor(folder, both)
-    assert looks_of(folder) == 2
-
-
 def towns(rows: int, seed: int) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"a": rng.choice(list("ab"), rows), "b": rng.choice(list("cd"), rows)})
@@ -238,7 +222,7 @@ def test_rows_of_looks_are_no_look(run: Run, folder: Path) -> None:
 
 
 def test_looks_that_hold_rows_twice_do_not_stop_new_ones(folder: Path) -> None:
-    """Earlier versions let rows count again: the looks are there, and go on."""
+    """Of two copies of a folder that were put together: the looks are there, and go on."""
     monitor(folder, visits(300, 1))
     path = folder / "monitoring" / "look-0001.json"
     content = json.loads(path.read_text())
@@ -281,30 +265,3 @@ def test_new_rows_of_few_values_may_equal_rows_of_the_fit(run: Run, tmp_path: Pa
         assert done.code == 0, done.err
         assert "before them" not in done.err
     assert looks_of(folder) == 4
-
-
-def hashes_of(folder: Path) -> dict[str, Any]:
-    """Return the hashes of the rows of a run by the name that a look has for their kind."""
-    names = ("row_hashes", "canonical_hashes", "placed_hashes", "written_hashes")
-    with (folder / "row-hashes.npy").open("rb") as file:
-        return {name: np.load(file) for name in names}
-
-
-def test_a_look_of_an_earlier_version_at_rows_of_the_fit_does_not_count(
-    run: Run, asked: Path, tmp_path: Path
-) -> None:
-    folder = Path(shutil.copytree(asked, tmp_path / "RUN"))
-    monitor(folder, answers(300, 1))
-    path = folder / "monitoring" / "look-0001.json"
-    content = json.loads(path.read_text())
-    own = hashes_of(folder)
-    content |= {name: np.sort(kind[:300]).tolist() for name, kind in own.items()}
-    path.write_text(json.dumps(content))
-    told = json.loads(
-        run("monitor", folder, write(answers(200, 2), tmp_path / "2.csv"), "--json").out
-    )
-    (limit,) = told["limits"]
-    assert (told["look"], limit["pooled"]) == (2, limit["value"])
-    assert told["not_counted"] == [
-        "look 1: no rows count 'in all', as the model learned from some of them"
-    ]

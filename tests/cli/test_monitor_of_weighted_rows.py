@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 from automl_admm import AutoMLClassifier, monitor
-from automl_admm.store.run_folder import write_json
 
 Run = Callable[..., Any]
 HEAVY = 20.0
@@ -55,17 +54,6 @@ def folder(weighted: Path, tmp_path: Path) -> Path:
     return tmp_path / "RUN"
 
 
-def without_largest(folder: Path, *names: str) -> None:
-    """Write files of the folder as an older version did."""
-
-    def older(part: dict[str, Any]) -> dict[str, Any]:
-        new = ("largest_total", "content_sha256")
-        return {key: value for key, value in part.items() if key not in new}
-
-    for name in names:
-        write_json(folder / name, json.loads((folder / name).read_text(), object_hook=older))
-
-
 def look(run: Run, folder: Path, frame: pd.DataFrame, code: int = 0) -> dict[str, Any]:
     frame.to_csv("rows.csv", index=False)
     done = run("monitor", folder, "rows.csv", "--json")
@@ -87,11 +75,8 @@ def test_small_looks_weigh_rows_as_a_large_one_does(folder: Path) -> None:
     assert one.state != "holds"
 
 
-@pytest.mark.parametrize("age", ["of this version", "of an older version"])
 @pytest.mark.parametrize("order", ["light first", "heavy first"])
-def test_a_file_for_each_weight_counts_by_it(run: Run, folder: Path, age: str, order: str) -> None:
-    if age == "of an older version":
-        without_largest(folder, "run.json", "model.json")
+def test_a_file_for_each_weight_counts_by_it(run: Run, folder: Path, order: str) -> None:
     light, heavy = rows(950, 1, heavy=0.0), rows(50, 2, heavy=1.0)
     lots = [light, heavy] if order == "light first" else [heavy, light]
     monitor(folder, lots[0])
@@ -102,7 +87,6 @@ def test_a_file_for_each_weight_counts_by_it(run: Run, folder: Path, age: str, o
 
 
 def test_rows_that_were_drawn_stay_so_at_each_look(run: Run, folder: Path) -> None:
-    without_largest(folder, "run.json", "model.json")
     look(run, folder, rows(300, 1, heavy=0.0))
     heavy = look(run, folder, rows(10, 2, heavy=1.0), code=6)
     before = heavy["limits"][0]
@@ -125,25 +109,6 @@ def test_the_rows_of_one_patient_count_as_one(run: Run, tmp_path: Path) -> None:
     alone = rows(30, 20, heavy=0.0)
     few = monitor(folder, alone.assign(patient=np.arange(30))).limits[0]
     assert few.upper > 0.3
-
-
-def test_looks_of_an_older_version_are_told_and_do_not_count(run: Run, folder: Path) -> None:
-    look(run, folder, rows(200, 1, heavy=0.0))
-    without_largest(folder, "monitoring/look-0001.json")
-    told = look(run, folder, rows(200, 2, heavy=1.0), code=6)
-    assert told["limits"][0]["pooled"] == told["limits"][0]["value"]
-    (said,) = told["not_counted"]
-    assert said.startswith("look 1: no rows count 'in all', as an older version")
-    assert told["pooled_rows"] == 400
-
-
-def test_looks_of_an_older_version_count_where_all_rows_are_alike(run: Run, tmp_path: Path) -> None:
-    folder = fitted(tmp_path, rows(200, 0, heavy=0.0))
-    look(run, folder, rows(300, 1, heavy=0.0))
-    without_largest(folder, "run.json", "model.json", "monitoring/look-0001.json")
-    told = look(run, folder, rows(100, 2, heavy=1.0), code=6)
-    assert told["limits"][0]["pooled"] == pytest.approx(0.25, abs=0.05)
-    assert told["not_counted"] == []
 
 
 def test_a_look_without_labels_knows_no_weight(run: Run, folder: Path) -> None:

@@ -83,19 +83,3 @@ def test_a_look_knows_its_rows_in_another_type(runs: Path, tmp_path: Path, capsy
     code, said = told(capsys, "monitor", runs / "feature", written(again, tmp_path / "b.parquet"))
     assert code == 3
     assert "has the rows of look 1 again" in said
-
-
-def test_a_look_of_an_earlier_version_knows_its_rows_in_a_narrower_type(
-    tmp_path: Path, capsys: Any
-) -> None:
-    run = fit_in_python(with_more("float64"), tmp_path / "run")
-    later = with_more("float64").assign(a=ROWS["a"] + 0.001)
-    assert told(capsys, "monitor", run, written(later, tmp_path / "a.parquet"))[0] == 0
-    look = run / "monitoring" / "look-0001.json"
-    content = json.loads(look.read_text())
-    kept = {name: one for name, one in content.items() if not name.startswith("written")}
-    look.write_text(json.dumps(kept))
-    again = later.assign(more=with_more("float32")["more"])
-    code, said = told(capsys, "monitor", run, written(again, tmp_path / "b.parquet"))
-    assert code == 3
-    assert "has the rows of look 1 again" in said

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm.data.drift import Levels, Shift, alarms, compare, read_summary, summarize
+from automl_admm.data.drift import Shift, alarms, compare, read_summary, summarize
 
 RNG = np.random.default_rng(0)
 AGES = pd.Series(RNG.normal(40, 10, 3000))
@@ -184,15 +184,6 @@ def test_several_tests_of_a_column_find_no_more_by_chance_than_one() -> None:
         lots = (branches(200, 100 + 10 * seed + more, 60, power=1.0) for more in range(10))
         found += [compare("branch", known, lot).p for lot in lots]
     assert np.mean(np.array(found) <= 0.1) <= 0.1
-
-
-def test_levels_kept_by_an_older_version_are_read_only_if_all_were_kept() -> None:
-    counts = {f"={name}": int(count) for name, count in TOWNS.value_counts().items()}
-    known = read_summary({"counts": counts, "edges": None})
-    assert isinstance(known, Levels)
-    assert not alarms([compare("town", known, TOWNS[:500])], 0.05)
-    assert alarms([compare("town", known, TOWNS.replace("Oslo", "Kyiv"))], 0.001)
-    assert read_summary({"counts": counts | {"others": 3}, "edges": None}) is None
 
 
 RARE = pd.Series(np.where(np.random.default_rng(2).random(50_000) < 0.05, "no", "yes"))

@@ -106,7 +106,7 @@ def _warnings(found: OnLabelledRows) -> Iterator[str]:
         yield f"{found.earlier}."
     if found.learned:
         told = f"{found.learned} of these {found.rows} rows are, or equal, rows that the model"
-        yield f"{told} learned from{found.or_alike}: the numbers here are too good for new rows"
+        yield f"{told} learned from: the numbers here are too good for new rows"
     if found.given_twice is not None:
         yield found.given_twice.removesuffix(".")
     yield from found.versions

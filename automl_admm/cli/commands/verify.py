@@ -25,7 +25,6 @@ from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import DataError, NotCertifiedError
 from automl_admm.data.reading.shares import share_of
 from automl_admm.data.reading.streams import is_stream, title_of
-from automl_admm.data.row_hashes import OR_ALIKE
 from automl_admm.data.row_portions import read_portion, take_rows
 from automl_admm.report.audit.statement import check_statement
 from automl_admm.runs.finish.encoding_of_training import encoding_before
@@ -180,7 +179,6 @@ def _warn_of_known(tested: OnFreshRows) -> None:
         told = "the run does not say which rows it had: make sure that these are others"
     elif tested.known:
         told = f"{tested.known} of the {tested.rows} rows are equal to rows of the run"
-        told += OR_ALIKE if tested.are_alike else ""
     if told:
         say(f"warning: {told}.", err=True)
     if tested.given_twice:

@@ -134,7 +134,7 @@ class PipelineSpace:
         """Return a hash, equal for equal pipelines on the same share of rows.
 
         A grammar may write a component in several places, with its arguments in other orders: they
-        are brought into one. It is that of the first place, as keys of older runs have it.
+        are brought into one: that of the first place.
         """
         arranged = tuple(_arranged(item, self._places) for item in self.steps(candidate))
         return content_hash(keyed(render(arranged), candidate))

@@ -153,8 +153,8 @@ def _said(origin: Origin) -> str:
 def _said_of_others(origin: Origin, rows: str) -> str:
     if origin.known:
         return (
-            f"{origin.known} of the {rows} equal rows that the model learned from"
-            f"{origin.or_alike}: the numbers of them may be too good."
+            f"{origin.known} of the {rows} equal rows that the model learned from: the numbers of "
+            "them may be too good."
         )
     if origin.known == 0:
         return f"These {rows} are others: none of them equals a row that the model learned from."

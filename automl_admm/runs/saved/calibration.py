@@ -58,8 +58,6 @@ def calibrate(folder: RunFolder, given: GivenTable, coverage: float) -> Calibrat
     learned = count_learned(run, origin) or 0
     if learned > BY_CHANCE * len(table.y):
         told = f"the model learned from {learned} of these {len(table.y)} rows"
-        if origin.are_alike:
-            told += f" (they equal rows of its table{origin.or_alike})"
         raise DataError(
             f"{given.title}: {told}, and intervals by them would be too narrow.",
             hint="Give labelled rows that were not in the table of the run.",

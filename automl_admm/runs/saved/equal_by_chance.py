@@ -33,8 +33,7 @@ def are_by_chance(rows: RowHashes, table: RowHashes) -> bool:
     and n new rows make n m pairs with them. So 2 n / (m - 1) equal rows are expected for each pair.
     """
     found = rows.count_singles_of(table)
-    counts = table.first(min(rows.kinds, table.kinds)).counts()
-    pairs = int((counts == 2).sum())
+    pairs = int((table.counts() == 2).sum())
     expected = OF_THE_SAME_OBJECTS * 2.0 * len(rows) / max(len(table) - 1, 1)
     return is_likely(found, pairs, expected)
 
@@ -50,12 +49,11 @@ def are_by_chance_at_each_count(
     as many equal rows between tables as within. A table with some rows twice on purpose measures
     no chance.
     """
-    known = table.first(min(rows.kinds, table.kinds))
-    if rows.count_of(known) <= 1:
+    if rows.count_of(table) <= 1:
         return True
-    return _are_drawn(known.counts()) and all(
+    return _are_drawn(table.counts()) and all(
         _is_likely_of(int(times), counts, is_found, more * len(rows))
-        for counts, is_found in rows.found_of(known)
+        for counts, is_found in rows.found_of(table)
         for times in np.unique(counts[is_found])
     )
 
@@ -93,8 +91,7 @@ def are_as_many(rows: RowHashes, others: RowHashes, table: RowHashes) -> bool:
     found = rows.count_of(table)
     if found <= 1 or not len(others):
         return True
-    kinds = min(rows.kinds, table.kinds)
-    known = int(others.first(kinds).are_in(table.first(kinds)).sum())
+    known = int(others.are_in(table).sum())
     return is_likely(found, known, len(rows) / len(others))
 
 

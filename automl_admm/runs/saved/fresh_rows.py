@@ -13,7 +13,7 @@ from automl_admm.certify.walk.verdicts import judge_in
 from automl_admm.core.errors import DataError
 from automl_admm.core.evidence import Timing
 from automl_admm.data.independent_rows import independent_rows, largest_total
-from automl_admm.data.row_hashes import OR_ALIKE, RowHashes
+from automl_admm.data.row_hashes import RowHashes
 from automl_admm.execution.threads import threads_each
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.provenance import tell_other_machine
@@ -31,10 +31,9 @@ class OnFreshRows:
 
     Timings and measurements of a fit say nothing about rows: they are in `timed`, in sentences, and
     decide nothing. `known` of the `rows` are equal to rows of the run, value for value; None if the
-    run kept no hashes of its rows. They may be alike alone, with the same cells in other columns,
-    where an earlier version wrote the hashes: then they `are_alike`. `machine` says how this one
-    differs from that of the run's timings. `tested` of them were drawn to be independent; None: all
-    are. `given_twice` is a sentence if more rows equal others among them than chance explains.
+    run kept no hashes of its rows. `machine` says how this one differs from that of the run's
+    timings. `tested` of them were drawn to be independent; None: all are. `given_twice` is a
+    sentence if more rows equal others among them than chance explains.
     """
 
     findings: tuple[Finding, ...]
@@ -44,7 +43,6 @@ class OnFreshRows:
     known: int | None
     tested: int | None = None
     machine: tuple[str, ...] = ()
-    are_alike: bool = False
     given_twice: str | None = None
 
     @property
@@ -80,7 +78,6 @@ def test_on_fresh_rows(folder: RunFolder, given: GivenTable) -> OnFreshRows:
     timed = (*judge_calls(constraints, seen, look), *apart)
     drawn = None if tested is None else len(tested)
     other = tell_other_machine(run.aside.machine)
-    are_alike = hashes is not None and not hashes.tell_columns
     return OnFreshRows(
         findings=findings,
         timed=timed,
@@ -89,7 +86,6 @@ def test_on_fresh_rows(folder: RunFolder, given: GivenTable) -> OnFreshRows:
         known=known,
         tested=drawn,
         machine=other,
-        are_alike=are_alike,
         given_twice=tell_copies(run.row_hashes(table), run),
     )
 
@@ -100,20 +96,14 @@ def _count_known(run: CertifiedRun, hashes: RowHashes, table: Table) -> int:
     found = int(rows.repeat(hashes).sum())
     known = LearnedRows.of(hashes, run.aside.places)
     if found > 1 and not known.explain_of_all(rows):
-        _refuse(found, len(table.y), run.data, are_alike=not hashes.tell_columns)
+        _refuse(found, len(table.y), run.data)
     return found
 
 
-def _refuse(found: int, rows: int, data: str, *, are_alike: bool) -> NoReturn:
-    told = "are rows of the run: they are not fresh."
+def _refuse(found: int, rows: int, data: str) -> NoReturn:
     hint = (
         "Leave them out, or verify the run on its own data without --fresh. New rows of a run that "
         "has each row equally often, as a balanced design, cannot be told from its own."
     )
-    if are_alike:
-        told = f"are rows of the run{OR_ALIKE}."
-        hint = (
-            "Leave out rows of the run. The version that wrote it kept nothing to tell the others "
-            "from them: fit again if you have no rows but these."
-        )
-    raise DataError(f"{found} of the {rows} rows of {data} {told}", hint=hint)
+    told = f"{found} of the {rows} rows of {data} are rows of the run: they are not fresh."
+    raise DataError(told, hint=hint)

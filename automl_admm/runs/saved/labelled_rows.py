@@ -64,12 +64,12 @@ class OnLabelledRows:
 
     `rates` are recall and selection rate of two classes. `said` is the manifest of the model, with
     what the run said of it. The `interval` is of the score here. The model learned from so many of
-    the rows, `learned`, or rows `or_alike`, in the words of a sentence; None if the run cannot know
-    it, and then `doubt` says why. `groups` tells groups that are new, or not among the rows, and
-    `new_values` columns with new categories or gaps. `mark` says what is wrong with a model that
-    was saved for want of a better one, and `versions` names distributions behind the model in
-    another version than it was fitted with. `earlier` says that it is of a session before others.
-    `given_twice` is a sentence if more rows equal others among them than chance explains.
+    the rows, `learned`; None if the run cannot know it, and then `doubt` says why. `groups` tells
+    groups that are new, or not among the rows, and `new_values` columns with new categories or
+    gaps. `mark` says what is wrong with a model that was saved for want of a better one, and
+    `versions` names distributions behind the model in another version than it was fitted with.
+    `earlier` says that it is of a session before others. `given_twice` is a sentence if more rows
+    equal others among them than chance explains.
     """
 
     rows: int
@@ -85,7 +85,6 @@ class OnLabelledRows:
     new_values: tuple[str, ...] = ()
     mark: str | None = None
     versions: tuple[str, ...] = ()
-    or_alike: str = ""
     earlier: str | None = None
     given_twice: str | None = None
 
@@ -114,7 +113,6 @@ def evaluate_on(folder: RunFolder, given: GivenTable) -> OnLabelledRows:
         said=run.manifest,
         interval=interval,
         learned=count_learned(run, origin),
-        or_alike=origin.or_alike,
         doubt=origin.doubt,
         groups=run.other_groups(table),
         new_values=_new_values(run, table),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from automl_admm.data.row_hashes import RowHashes
+from automl_admm.data.row_hashes import EXACT, RowHashes
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.equal_by_chance import (
     DOUBT,
@@ -98,12 +98,10 @@ def count_unexplained(
     within a moment alone, and only a table knows how many rows there are of it.
     """
     tables = [one for one in tables if len(one)]
-    for kinds in {min(one.kinds, rows.kinds) for one in tables}:
-        known = [one.first(kinds) for one in tables if min(one.kinds, rows.kinds) == kinds]
-        twins = noted if learned is None else NaturalTwins.within(learned.all.first(kinds))
-        for one in (*known, RowHashes.together(known)):
-            if not _is_explained(rows, one, twins, is_timed=is_timed):
-                return count_again(rows, tables)
+    twins = noted if learned is None else NaturalTwins.within(learned.all)
+    for one in (*tables, RowHashes.together(tables)):
+        if not _is_explained(rows, one, twins, is_timed=is_timed):
+            return count_again(rows, tables)
     return 0
 
 
@@ -133,9 +131,9 @@ def count_copies(
     if _is_given_several_times(counts):
         return _copies(counts)
     if learned is not None:
-        counts, noted = rows.first(learned.all.kinds).counts(), NaturalTwins.within(learned.all)
+        noted = NaturalTwins.within(learned.all)
     elif noted is not None:
-        counts = rows.first(1).counts()  # as the numbers were found
+        counts = rows.distinct(EXACT).counts  # as the numbers were found
     else:
         return 0
     expected = max(1.0, (len(rows) / max(noted.rows, 1)) ** 2)

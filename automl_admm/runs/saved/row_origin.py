@@ -12,7 +12,6 @@ import numpy as np
 from automl_admm.constraints.fitted_groups import strata_of
 from automl_admm.core.errors import DataError, StoreError
 from automl_admm.data.reading.streams import is_stream, title_of
-from automl_admm.data.row_hashes import OR_ALIKE
 from automl_admm.data.row_portions import read_portion
 from automl_admm.data.splits import hold_out
 from automl_admm.pipelines.predictions.measured import Table
@@ -32,8 +31,7 @@ class Origin:
     learned from, all (both, in another order, so that they cannot be told apart), or other. Rows
     that `is_shuffled` are those of the run in another order. Of the `given` rows so many were
     measured. `known` of them equal rows that the model learned from; None if the run kept no hashes
-    of its rows. They may be alike alone, with the same cells in other columns, where an earlier
-    version wrote the hashes: then they `are_alike`. `doubt` is a sentence.
+    of its rows. `doubt` is a sentence.
     """
 
     file: str
@@ -45,12 +43,6 @@ class Origin:
     known: int | None
     doubt: str | None
     is_shuffled: bool = False
-    are_alike: bool = False
-
-    @property
-    def or_alike(self) -> str:
-        """The end of a sentence about known rows."""
-        return OR_ALIKE if self.are_alike else ""
 
 
 def hash_of(source: Path) -> str | None:
@@ -82,7 +74,6 @@ def find_origin(
         known=known,
         doubt=_doubt(run, given, known) if found == OTHER else None,
         is_shuffled=shuffled is not None,
-        are_alike=learned is not None and not learned.hashes.tell_columns,
     )
     return origin, places
 
@@ -198,5 +189,5 @@ def warn_of(origin: Origin) -> str | None:
         )
     if origin.known:
         told = f"{origin.known} of the labelled rows equal rows that the model learned from"
-        return f"{told}{origin.or_alike}."
+        return f"{told}."
     return origin.doubt and f"Labelled rows of unknown origin: {origin.doubt}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,27 +16,12 @@ DOUBT = 0.01
 
 def hash_of_order(hashes: RowHashes) -> str:
     """Return the hash of rows in their order: so a file that grows is known by its beginning."""
-    known = hashes.canonical if hashes.kinds == 1 else hashes.best
-    return hashlib.sha256(known.tobytes()).hexdigest()
+    return hashlib.sha256(hashes.written.tobytes()).hexdigest()
 
 
 def count_again(rows: RowHashes, tables: Sequence[RowHashes]) -> int:
-    """Count the rows equal to those of earlier tables, each by the most hashes of both."""
-    count = 0
-    for kinds in range(rows.kinds, 0, -1):
-        known = [one for one in tables if min(one.kinds, rows.kinds) == kinds]
-        are_known = rows.repeat(RowHashes.together(known))
-        count, rows = count + int(are_known.sum()), rows.part(~are_known)
-    return count
-
-
-def twins_by_kinds(rows: RowHashes, tables: Sequence[RowHashes]) -> dict[int, float]:
-    """Return the chance of twins by the number of hashes that rows and a table are compared by."""
-    found, tables = {}, [one for one in tables if len(one) and len(rows)]
-    for kinds in {min(one.kinds, rows.kinds) for one in tables}:
-        known = [one.first(kinds) for one in tables if one.kinds >= kinds]
-        found[kinds] = share_of_twins([RowHashes.together(known), rows.first(kinds)])
-    return found
+    """Count the rows equal to those of earlier tables, each of which counts for one row."""
+    return int(rows.repeat(RowHashes.together(tables)).sum())
 
 
 def share_of_twins(tables: Sequence[RowHashes]) -> float:
@@ -45,22 +30,14 @@ def share_of_twins(tables: Sequence[RowHashes]) -> float:
     return float((counts[counts > 1].sum() + 1) / (counts.sum() + 2))
 
 
-def are_again(
-    rows: RowHashes, look: RowHashes, order: str | None, twins: Mapping[int, float]
-) -> bool:
+def are_again(rows: RowHashes, look: RowHashes, order: str, twin: float) -> bool:
     """Return True if one has all rows of the other, and chance does not explain it.
 
-    `order` is the hash of the look's rows in their order, None if it is unknown, and `twins` the
-    chance of a row to equal another one, by the number of hashes that both have.
+    `order` is the hash of the look's rows in their order, and `twin` the chance of a row to equal
+    another one.
     """
-    kinds = min(rows.kinds, look.kinds)
     if not len(rows) or not len(look):
         return False
-    known = look.first(kinds)
-    return any(_are_again(one, known, order, twins[kinds]) for one in rows.readings(kinds))
-
-
-def _are_again(rows: RowHashes, look: RowHashes, order: str | None, twin: float) -> bool:
     if order == hash_of_order(rows.part(slice(len(look)))) and _of_the_order(look) <= DOUBT:
         return True
     for few, many in ((rows, look), (look, rows)):

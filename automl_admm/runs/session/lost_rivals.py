@@ -21,7 +21,7 @@ def without_rival(
     """Return the stopped evaluations that no rival within the present limits would have stopped.
 
     They cannot ship, and are no answer for their pipelines any more. Without a change the log has
-    the rival of each; one that was changed by an earlier version, or repaired, may have none.
+    the rival of each; one that was repaired may have none.
     """
     stopped = [one for one in known if one.ok and one.folds_left]
     if not stopped:

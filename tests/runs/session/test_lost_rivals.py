@@ -43,7 +43,7 @@ STOPPED = ended(2, 5, 0.5, **{FOLDS_LEFT: 3})
 
 
 def test_one_behind_a_pipeline_outside_the_limits_of_now_goes(tmp_path: Path) -> None:
-    for changes in (OTHER_BOUNDS, Changes()):  # a log changed by an earlier version has none left
+    for changes in (OTHER_BOUNDS, Changes()):  # a repaired log may have none left
         assert without_rival([BEST, STOPPED], limited(tmp_path, 10), changes) == [STOPPED]
     for changes in (OTHER_BOUNDS, OTHER_SPACE, Changes()):
         assert without_rival([BEST, STOPPED], limited(tmp_path, 1000), changes) == []

@@ -26,19 +26,19 @@ class EarlierLook:
     """An earlier look: the model it was about, hashes of its rows, and evidence by limit.
 
     `order` is the hash of its rows in their order, and `largest` the weight that they were drawn
-    by; older versions wrote none.
+    by, 0 without weights and groups.
     """
 
     number: int
     model: str
     hashes: RowHashes
     evidence: Mapping[str, Evidence]
-    order: str | None
-    largest: float | None
+    order: str
+    largest: float
 
     def drawn_by(self, largest: float, seed: int) -> EarlierLook:
         """Return the look as if its rows had been drawn by a weight, which is no smaller."""
-        if self.largest is None:
+        if not largest:
             return self
         share = self.largest / largest
         return replace(self, evidence=draw_again(self.evidence, share, seed, self.number))
@@ -57,29 +57,25 @@ def read_looks(folder: RunFolder) -> Iterator[EarlierLook]:
             seen = decode_evidence(json.dumps(list(content["evidence"].values())).encode())
             result, hashes = content["result"], _hashes(content)
             evidence = dict(zip(names, seen, strict=True))
-            orders = ("written_order_sha256", "placed_order_sha256", "order_sha256")
-            order = next((content[name] for name in orders if name in content), None)
-            largest = content.get(LARGEST_TOTAL)
             yield EarlierLook(
                 number=int(result["look"]),
                 model=content["model_sha256"],
                 hashes=hashes,
                 evidence=evidence,
-                order=order,
-                largest=None if largest is None else float(largest),
+                order=str(content["written_order_sha256"]),
+                largest=float(content[LARGEST_TOTAL]),
             )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
             raise unreadable(path, problem) from problem
 
 
 def _hashes(content: Mapping[str, Any]) -> RowHashes:
-    """Return the hashes of the rows of a look; those of earlier versions have fewer."""
-    exact = np.array(content["row_hashes"], dtype=np.uint64)
-    more = [
-        np.array(content.get(name, ()), dtype=np.uint64)
-        for name in ("canonical_hashes", "placed_hashes", "written_hashes")
-    ]
-    if exact.ndim != 1 or any(one.shape not in ((0,), exact.shape) for one in more):
+    """Return the hashes of the rows of a look."""
+    exact, *more = (
+        np.array(content[name], dtype=np.uint64)
+        for name in ("row_hashes", "canonical_hashes", "placed_hashes", "written_hashes")
+    )
+    if exact.ndim != 1 or any(one.shape != exact.shape for one in more):
         raise ValueError("its hashes are of different rows")
     return RowHashes(exact, *more)
 

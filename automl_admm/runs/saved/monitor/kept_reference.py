@@ -18,7 +18,6 @@ from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.monitor.earlier_looks import read_kept, unreadable
 from automl_admm.runs.saved.monitor.watched_columns import (
     PREDICTION,
-    dates_of_model,
     features_of_model,
 )
 from automl_admm.store.run_folder import write_json
@@ -32,7 +31,7 @@ GIVE_AGAIN = "Give the rows of the reference again."
 
 @dataclass(frozen=True)
 class Reference:
-    """Counts by column, and a sentence if some that are kept cannot be used."""
+    """Counts by column, and a sentence if those that are kept cannot be used."""
 
     columns: Mapping[str, Summary]
     doubt: str | None = None
@@ -97,53 +96,27 @@ def _predictions(kept: Mapping[str, Any] | None, look: int) -> dict[str, Summary
     """Return the summary of the predictions of an earlier look, if there is one."""
     if kept is None or kept["look"] >= look:
         return {}
-    found = read_summary(kept["summary"])
-    return {} if found is None else {PREDICTION: found}
+    return {PREDICTION: read_summary(kept["summary"])}
 
 
-def read_reference(run: CertifiedRun, model: str, look: int, *, had_others: bool) -> Reference:
+def read_reference(run: CertifiedRun, model: str, look: int) -> Reference:
     """Read the counts of the reference; none if they are of another model.
 
-    Counts of another model's predictions are not those of this one. Older versions noted no model:
-    `had_others` is True if there were looks at another one.
+    Counts of another model's predictions are not those of this one.
     """
-    path, dates = run.folder.monitoring / FILE, dates_of_model(run)
+    path = run.folder.monitoring / FILE
+    if not path.exists():
+        return Reference({})
     with _reading(path):
-        content = read_kept(path, GIVE_AGAIN) if path.exists() else {"columns": {}}
-        if _is_of_another(content, model, had_others=had_others):
+        content = read_kept(path, GIVE_AGAIN)
+        if content["model_sha256"] != model:
             return Reference({}, _say_others(run.folder.path))
-        read = {
-            name: None if name in dates and _is_by_name(one) else read_summary(one)
-            for name, one in content["columns"].items()
-            if name != PREDICTION  # of an older version, of rows that the model may have had
-        }
-        predictions = _predictions(content.get(PREDICTIONS), look)
-    usable = {name: summary for name, summary in read.items() if summary is not None}
-    left = [name for name in read if name not in usable]
-    return Reference(usable | predictions, _say_left(run.folder.path, left) if left else None)
-
-
-def _is_of_another(reference: Mapping[str, Any], model: str, *, had_others: bool) -> bool:
-    if "model_sha256" in reference:
-        return bool(reference["model_sha256"] != model)
-    return bool(reference["columns"]) and had_others
-
-
-def _is_by_name(summary: Mapping[str, Any]) -> bool:
-    """Return True for levels as older versions kept them, dates among them."""
-    return "counts" in summary and summary["edges"] is None
+        read = {name: read_summary(one) for name, one in content["columns"].items()}
+        return Reference(read | _predictions(content.get(PREDICTIONS), look))
 
 
 def _say_others(place: Path) -> str:
     return (
-        f"The reference kept in '{place}' is of another model, or of an older version: give "
-        "the rows again to look for shifts."
-    )
-
-
-def _say_left(place: Path, names: list[str]) -> str:
-    columns = ", ".join(f"'{name}'" for name in names)
-    return (
-        f"The reference kept in '{place}' is of an older version, by whose counts chance looks "
-        f"like a shift of {columns}: give its rows again to compare {columns}."
+        f"The reference kept in '{place}' is of another model: give the rows again to look for "
+        "shifts."
     )

@@ -68,10 +68,9 @@ def draw_again(
     """Thin the evidence of a look, by limit, to a share of its rows.
 
     Its rows were drawn by a largest weight, and a later look may have had a larger one. The random
-    numbers of each limit are the same at each look, in files of earlier versions, too. So while the
-    largest weight stays the same rows count, and bounds for all looks at once hold; with a larger
-    one some of them go, and no row that was out comes back. The bounds told before supposed that no
-    group weighs more.
+    numbers of each limit are the same at each look. So while the largest weight stays the same rows
+    count, and bounds for all looks at once hold; with a larger one some of them go, and no row that
+    was out comes back. The bounds told before supposed that no group weighs more.
     """
     rngs = np.random.default_rng([seed, look]).spawn(len(evidence))
     return {

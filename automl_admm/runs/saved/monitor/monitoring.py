@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from automl_admm.certify.bounds.anytime import risk_at
 from automl_admm.certify.watching import Watch
 from automl_admm.core.errors import ConfigurationError, DataError, StoreError
 from automl_admm.data.drift import alarms
-from automl_admm.data.row_hashes import NONE, RowHashes
+from automl_admm.data.row_hashes import RowHashes
 from automl_admm.execution.evidence_files import encode_evidence
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.finish.model_file import refuse_replaced
@@ -43,7 +42,7 @@ from automl_admm.runs.saved.monitor.look_evidence import (
     pool_looks,
 )
 from automl_admm.runs.saved.monitor.monitored import Monitored
-from automl_admm.runs.saved.monitor.rows_of_fit import check_new, looks_of_fit
+from automl_admm.runs.saved.monitor.rows_of_fit import check_new
 from automl_admm.runs.saved.monitor.rows_of_looks import refuse_again
 from automl_admm.runs.saved.monitor.watched_columns import (
     PREDICTION,
@@ -100,18 +99,6 @@ class _Watched:
         """The looks at the model in hand: another one's rows do not count."""
         return tuple(look for look in self.looks if look.model == self.model)
 
-    @cached_property
-    def of_fit(self) -> frozenset[int]:
-        return looks_of_fit(self.run, self.same)
-
-    @property
-    def counted(self) -> tuple[EarlierLook, ...]:
-        """Those of them at rows new to the model, if drawn as those of this look are."""
-        unseen = (look for look in self.same if look.number not in self.of_fit)
-        if {"weight", "group"}.isdisjoint(self.run.roles):
-            return tuple(unseen)
-        return tuple(look for look in unseen if look.largest is not None)
-
     def _seen(self, table: Table | None) -> LookEvidence:
         if table is None:
             return NOTHING
@@ -124,7 +111,7 @@ class _Watched:
     def _pooled(self, seen: LookEvidence) -> PooledEvidence:
         """Return the evidence of all looks, as if all their rows had been drawn by one weight."""
         seed = int(self.run.settings["seed"])
-        looks = self.counted if seen.by_limit else ()
+        looks = self.same if seen.by_limit else ()
         earlier = [look.drawn_by(seen.largest, seed).evidence for look in looks]
         return pool_looks(earlier, seen.by_limit)
 
@@ -132,8 +119,8 @@ class _Watched:
         target = self.run.settings["target"]
         is_labelled = target is not None and target in frame.columns
         table = self.run.table(self.run.counted(frame)) if is_labelled else None
-        hashes = RowHashes(NONE, NONE) if table is None else self.run.row_hashes(table)
-        refuse_again(self.run, hashes, self.counted)
+        hashes = RowHashes.together(()) if table is None else self.run.row_hashes(table)
+        refuse_again(self.run, hashes, self.same)
         learned, doubt = (None, None) if table is None else check_new(self.run, table, hashes)
         seen = self._seen(table)
         lots, pooled = seen.by_limit, self._pooled(seen)
@@ -154,7 +141,7 @@ class _Watched:
             limits=judged,
             shifts=shifts,
             shifted=tuple(alarms(shifts, risk_at(self.number, self.risk))),
-            repeated=count_again(hashes, [look.hashes for look in self.counted]),
+            repeated=count_again(hashes, [look.hashes for look in self.same]),
             learned=learned,
             doubt=doubt,
             is_labelled=is_labelled,
@@ -186,19 +173,6 @@ class _Watched:
     def _not_counted(self, seen: LookEvidence, pooled: PooledEvidence) -> Iterator[str]:
         """Name limits without evidence in these rows or an earlier look, and rows not drawn."""
         yield from seen.draw.warnings(self._heaviest(), self._folder() / _name(self.number))
-        counted = {look.number for look in self.counted}
-        left_out = [one.number for one in self.same if one.evidence and one.number not in counted]
-        undrawn = [number for number in left_out if number not in self.of_fit]
-        if self.of_fit and seen.by_limit:
-            yield (
-                f"{_say_looks(sorted(self.of_fit))}: no rows count 'in all', as the "
-                "model learned from some of them"
-            )
-        if undrawn and seen.by_limit:
-            yield (
-                f"{_say_looks(undrawn)}: no rows count 'in all', as an older version did not note "
-                "by which weight it drew them"
-            )
         for name, reason in seen.untold.items():
             yield f"{name}: not tested, as {reason.rstrip('.')}"
         for name in seen.by_limit:
@@ -214,8 +188,7 @@ class _Watched:
         self._folder()
         if given is not None:
             return keep(self.run, given, self.model, self.number)
-        had_others = len(self.same) < len(self.looks)
-        return read_reference(self.run, self.model, self.number, had_others=had_others)
+        return read_reference(self.run, self.model, self.number)
 
     def _folder(self) -> Path:
         path = self.run.folder.monitoring
@@ -235,9 +208,7 @@ class _Watched:
             ),
             LARGEST_TOTAL: seen.largest,
             "row_hashes": np.sort(hashes.exact).tolist(),
-            "order_sha256": hash_of_order(hashes.first(2)),  # as earlier versions read it
             "canonical_hashes": np.sort(hashes.canonical).tolist(),
-            "placed_order_sha256": hash_of_order(hashes.first(3)),
             "placed_hashes": np.sort(hashes.placed).tolist(),
             "written_order_sha256": hash_of_order(hashes),
             "written_hashes": np.sort(hashes.written).tolist(),

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from automl_admm.core.errors import DataError
 from automl_admm.data.row_hashes import RowHashes
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.saved.certified_run import CertifiedRun
-from automl_admm.runs.saved.monitor.earlier_looks import EarlierLook
 from automl_admm.runs.saved.row_origin import (
     ALL,
     LEARNED,
@@ -58,25 +55,8 @@ def _refuse_some(run: CertifiedRun, origin: Origin, hashes: RowHashes) -> None:
         "Leave them out: give rows that arrived after the fit. Those of the same objects, "
         "unchanged since, are what the model learned from."
     )
-    if origin.are_alike:
-        hint = (
-            "Leave out rows of the run. The version that wrote it kept nothing to tell the others "
-            "from them: fit again if you have no rows but these."
-        )
     raise DataError(
-        f"{told} equal rows that the model learned from{origin.or_alike}, which chance does not "
-        "explain: limits would seem to hold that are broken.",
+        f"{told} equal rows that the model learned from, which chance does not explain: limits "
+        "would seem to hold that are broken.",
         hint=hint,
     )
-
-
-def looks_of_fit(run: CertifiedRun, looks: Iterable[EarlierLook]) -> frozenset[int]:
-    """Return the numbers of looks at rows of the fit, which an older version let count.
-
-    Their kept hashes tell it: older versions counted in other ways.
-    """
-    some = [look for look in looks if len(look.hashes)]
-    rows = learned_rows(run) if some else None
-    if rows is None:
-        return frozenset()
-    return frozenset(look.number for look in some if not rows.explain(look.hashes))

@@ -10,7 +10,7 @@ from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.monitor.earlier_looks import EarlierLook
 from automl_admm.runs.saved.natural_twins import count_unexplained, repeats_noted
 from automl_admm.runs.saved.row_origin import learned_rows
-from automl_admm.runs.saved.rows_again import are_again, twins_by_kinds
+from automl_admm.runs.saved.rows_again import are_again, share_of_twins
 
 HINT = "Give only rows that arrived since: a row that counts twice proves what is not so."
 
@@ -18,9 +18,9 @@ HINT = "Give only rows that arrived since: a row that counts twice proves what i
 def refuse_again(run: CertifiedRun, hashes: RowHashes, looks: Sequence[EarlierLook]) -> None:
     """Raise if more of the rows equal rows of earlier looks than chance explains."""
     before = [look.hashes for look in looks]
-    twins = twins_by_kinds(hashes, before)
+    twin = share_of_twins([RowHashes.together(before), hashes])
     for look in looks:
-        if are_again(hashes, look.hashes, look.order, twins):
+        if are_again(hashes, look.hashes, look.order, twin):
             raise DataError(
                 f"{run.data} has the rows of look {look.number} again.",
                 hint=HINT,
