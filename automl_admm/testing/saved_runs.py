@@ -6,6 +6,7 @@ forecast on some folds, a failure, one class for all rows, and a limit that is n
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,8 @@ from automl_admm.core.evaluations import FOLDS_LEFT, ONE_CLASS, Evaluation, Stat
 from automl_admm.core.limits import Limit
 from automl_admm.core.run import RunInfo, RunState, SavedRun
 from automl_admm.core.space import Choice, Condition, Order, Parameter, SearchSpace
+from automl_admm.store.json_content import with_digest
+from automl_admm.store.run_folder import RunFolder, write_json
 
 TREE = Condition("model", ("tree",))
 SPACE = SearchSpace(
@@ -80,3 +83,10 @@ def sample_run(
     is_there = BEST in evaluations
     content = {"sessions": [{"begun": begun, "seconds": None}]}
     return SavedRun(info, RunState.DONE, BEST if is_there else None, is_there, content)
+
+
+def change_manifest(run: Path, **changes: Any) -> None:
+    """Change what `model.json` of a run folder says, as if the run had written it so."""
+    file = RunFolder(run).model_manifest
+    content = json.loads(file.read_text(encoding="utf-8"))
+    write_json(file, with_digest({**content, **changes}))

@@ -193,14 +193,3 @@ def test_evaluations_by_another_version_do_not_count(site, table, seen):
     assert model["validation_score"] < before
     done = site.run(["new", "other-measures"], "predict", out, table)
     assert "fitted with" not in done.stderr
-
-
-def test_a_run_that_noted_no_plugins_goes_on_as_before(site, table):
-    out = fit(site, ["old"], table, site.place / "earlier")
-    path = out / "run.json"
-    content = json.loads(path.read_text())
-    del content["brought_by"]
-    path.write_text(json.dumps(content))
-    done = site.run(["new"], "resume", out, *MORE)
-    assert done.returncode == 0, done.stderr
-    assert "does not count" not in done.stderr

@@ -16,7 +16,7 @@ from automl_admm_mlflow import save_model
 from forked_servers import forked_servers
 
 from automl_admm.plugin_api import AutomlAdmmError
-from automl_admm.store.json_content import with_digest
+from automl_admm.testing.saved_runs import change_manifest
 
 TOP = Path(__file__).parents[3]
 STORED_RUN = TOP / "tests" / "runs" / "stored_run" / "stacked"
@@ -36,10 +36,9 @@ def test_raw_rows_are_predicted_in_any_order_of_columns(tmp_path: Path) -> None:
 
 def test_the_requirements_are_all_that_the_model_needs(tmp_path: Path) -> None:
     shutil.copytree(STORED_RUN, tmp_path / "run")
-    file = tmp_path / "run" / "model.json"
-    content = json.loads(file.read_text())
-    versions = {**content["versions"], "mlflow-skinny": "1.0", "no-such-library": "4.7"}
-    file.write_text(json.dumps(with_digest({**content, "versions": versions})))
+    versions = json.loads((tmp_path / "run" / "model.json").read_text())["versions"]
+    others = {"mlflow-skinny": "1.0", "no-such-library": "4.7"}
+    change_manifest(tmp_path / "run", versions={**versions, **others})
     save_model(tmp_path / "run", tmp_path / "model")
     asked = (tmp_path / "model" / "requirements.txt").read_text().splitlines()
     assert {"no-such-library==4.7", f"mlflow-skinny=={metadata.version('mlflow-skinny')}"} <= {
