@@ -23,7 +23,6 @@ Schema = Callable[[Any, str], None]
 
 LARGEST_WHOLE = 2**63 - 1  # of SQLite and of numpy
 RESTORE = "It was changed after the run wrote it: restore it, or fit again."
-AGAIN = "Make it anew, or use the version of automl-admm that wrote it."
 # The key of a file's own digest: the hash of all else that it says.
 DIGEST = "content_sha256"
 # The key of the number of a file's form.
@@ -36,7 +35,7 @@ class MismatchError(Exception):
 
 
 class OtherFormatError(Exception):
-    """A file that another version wrote in a form of its own."""
+    """A file in the form of another version; the text is the user's way out of it."""
 
 
 def read_content(path: Path, schema: Schema, hint: str = RESTORE) -> dict[str, Any]:
@@ -48,7 +47,9 @@ def read_content(path: Path, schema: Schema, hint: str = RESTORE) -> dict[str, A
         content = json.loads(read_file(path).decode())
         schema(content, "")
     except OtherFormatError as problem:
-        raise StoreError(f"'{path}' was written by another version.", hint=AGAIN) from problem
+        hint = f"{problem}, or use the version that wrote it."
+        told = f"'{path}' was written by another version of automl-admm."
+        raise StoreError(told, hint=hint) from problem
     except MismatchError as problem:
         raise StoreError(f"'{path}' is damaged: {problem}.", hint=hint) from problem
     except (ValueError, RecursionError) as problem:
@@ -67,10 +68,12 @@ def with_digest(content: Mapping[str, Any]) -> dict[str, Any]:
     return plain | {DIGEST: _digest(plain)}
 
 
-def demand_format(content: Any, number: int, key: str = FORMAT) -> None:
-    """Raise if an object has another form than that of this number."""
+def demand_format(
+    content: Any, number: int, *, key: str = FORMAT, again: str = "Fit again"
+) -> None:
+    """Raise if the number of an object's form is another one; `again` says how to replace it."""
     if isinstance(content, dict) and content.get(key) != number:
-        raise OtherFormatError
+        raise OtherFormatError(again)
 
 
 def demand_digest(content: Mapping[str, Any]) -> None:

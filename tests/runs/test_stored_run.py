@@ -69,4 +69,4 @@ def test_a_folder_of_another_format_is_refused_in_a_line(
     data = () if command == "report" else (folder / "data.csv",)
     assert run(command, folder, *data) == 7
     (line,) = capsys.readouterr().err.splitlines()
-    assert "was written by another version. Make it anew, or use the version" in line
+    assert "was written by another version of automl-admm. Fit again, or use the version" in line

@@ -91,7 +91,7 @@ CHANGED = "Restore it; Study.load(folder, …) takes changes of a study."
 
 def _study(value: Any, where: str) -> None:
     """Demand the description of a study as it was written: a changed range moves all points."""
-    demand_format(value, VERSION, key="version")
+    demand_format(value, VERSION, key="version", again="Begin a new study")
     _FIELDS(value, where)
     demand_digest(value)
 

@@ -337,7 +337,7 @@ def _line(old: str, new: str) -> Any:
         (_written("parameters", 3), "'parameters' is 3"),
         (_written("decisions", [{"kind": "tree"}]), "a choice or an order"),
         (_written("parameters", []), r"asks\.jsonl' is damaged in line 1"),
-        (_written("version", 1), "was written by another version"),
+        (_written("version", 1), r"another version of automl-admm\. Begin a new study, or"),
         (_written("options", {"theta_solver": "gone"}), "no theta solver named 'gone'"),
         (_written("options", {"theta": 1}), "'theta'"),
         (_edited('"high": 1.0', '"high": 0.5'), r"content_sha256 says\. Restore it; Study\.load"),
