@@ -44,7 +44,7 @@ class Certificate:
     names the contenders of the walk; this model is at `position`, from 1. `data_sha256` is the hash
     of all the data in any order (looks are counted by it), `token` distinguishes the question of
     this walk from all others. With weights or groups only `tested` rows of those set aside count,
-    drawn to be independent; None are all. `price` is what the certificate takes from the decisions,
+    drawn to be independent; None: all do. `price` is what the certificate takes from the decisions,
     None if they were not chosen for it.
     """
 

@@ -45,6 +45,7 @@ def hash_canonically(
     The first does not tell which column a cell stands in, the second goes by their names, too. To
     the third a number that a narrow type holds is the one of the fewest digits there, so 0.1 is
     0.1, whichever types it went through.
+
     Truth values are the numbers 1 and 0, moments are in UTC, and a text counts without blanks
     around it: as a number, a truth value or a moment if a reader may take it for one. A missing
     cell adds nothing. `narrow` has the types of columns in training, of less than eight bytes, or

@@ -108,7 +108,7 @@ class Shift:
 
     @property
     def is_small(self) -> bool:
-        """True if it is of no matter, even if it is no chance."""
+        """True if the shift is too small to matter, even if it is not by chance."""
         return self.index - self.by_chance < SHIFT
 
     def is_alarm(self, risk: float) -> bool:
@@ -152,7 +152,7 @@ def compare(name: str, reference: Summary, column: Any) -> Shift:
     """Compare a column of new rows with the reference, by the test that finds most.
 
     Its p is multiplied by the number of tests (Bonferroni), and the index is of its cells. A small
-    shift, as sure as it may be, hides no larger one.
+    but certain shift does not hide a larger one.
     """
     tests = list(_tests(reference.beside(pd.Series(column))))
     found = (
@@ -163,7 +163,7 @@ def compare(name: str, reference: Summary, column: Any) -> Shift:
 
 
 def _tests(tables: Tables) -> Iterator[tuple[float, Any]]:
-    """Yield p and the cells of each test that there are rows for."""
+    """Yield p and the cells of each test that has enough rows."""
     cells, rest = tables.cells, tables.rest
     whole = _without_rare(cells)
     yield _p_of(whole), whole

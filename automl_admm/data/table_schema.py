@@ -40,9 +40,8 @@ class Column:
 
     `holds` is the kind of its cells, `other` if the ingest alone reads them or nobody does, and
     `dtype` their type in pandas. A column of the type `category` has its `categories`, with the
-    digits of wide floats: `float_type` is that of training.
-    `texts` are its values with the look of a missing value, and `has_gaps` is True if some values
-    were missing.
+    digits of wide floats: `float_type` is that of training. `texts` are its values with the look of
+    a missing value, and `has_gaps` is True if some values were missing.
     """
 
     name: Any

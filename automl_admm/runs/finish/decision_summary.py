@@ -27,11 +27,10 @@ NEAR = 0.5
 class Decided:
     """The decisions of a model of two classes, on rows `measured_on`: "held out" or "validation".
 
-    Without a `threshold` it decides as scikit-learn does; `by_group` it is that of rows of no known
-    group alone. `recall` is the share of positive rows
-    called positive, `selection_rate` that of all rows; None without such rows. Where the model
-    leaves a share of the rows `undecided`, from scores of `lower_threshold` on, both are of the
-    decided rows.
+    Without a `threshold` it decides as scikit-learn does. If it decides `by_group`, the threshold
+    is only for rows of no known group. `recall` is the share of positive rows called positive,
+    `selection_rate` that of all rows; None without such rows. If the model leaves a share of the
+    rows `undecided`, from scores of `lower_threshold` on, both are of the decided rows.
     """
 
     positive: Any

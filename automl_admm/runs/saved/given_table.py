@@ -19,7 +19,7 @@ from automl_admm.store.run_folder import RunFolder
 class GivenTable:
     """A table, its name in messages, the place of a row in it, and its file if it has one.
 
-    With the `manifest` by which it was read no other model answers.
+    `manifest` is the one by which it was read: no other model answers.
     """
 
     frame: Any

@@ -124,8 +124,8 @@ def count_copies(
     """Count rows equal to one before them in their table; 0 if chance explains them.
 
     The rows of the fit tell how many values repeat by nature, or else what is `noted` of them; each
-    value counts once. Where neither is known, only a table with each row
-    equally often, as if it were given several times, is more than chance.
+    value counts once. If neither is known, only a table with each row equally often, as if it were
+    given several times, is more than chance.
     """
     counts = rows.counts()
     if _is_given_several_times(counts):

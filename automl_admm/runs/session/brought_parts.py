@@ -51,7 +51,7 @@ def _parts(prepared: Preparation) -> Iterator[tuple[str, str]]:
 
 
 def other_versions(was: Mapping[str, str], is_now: Mapping[str, str]) -> list[str]:
-    """Return a line for each provider that was another, or in another version."""
+    """Return a line for each provider that changed, or whose version did."""
     both = sorted((was[part], is_now[part], part) for part in was.keys() & is_now.keys())
     found = []
     for (old, new), parts in groupby(both, key=lambda one: one[:2]):

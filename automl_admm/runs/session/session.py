@@ -46,8 +46,8 @@ from automl_admm.store.sqlite.lock import read_holder
 from automl_admm.store.sqlite.log import SqliteStore
 
 RACED = (
-    "evaluations that were stopped early, clearly behind one that is not within the limits now or "
-    "not there, do not count any more; the best of them are tried first"
+    "evaluations that were stopped early beside a pipeline outside the present limits or grammar "
+    "do not count any more; the best of them are tried first"
 )
 REWRITTEN = (
     "evaluations of pipelines that the grammar writes otherwise now, as with arguments in another "

@@ -1,4 +1,4 @@
-"""The tables of a store, and what they say of it."""
+"""The tables of a store, and the description in them."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def create_tables(database: sqlite3.Connection, run: str, generation: str = "") 
 
 
 def inspect(database: sqlite3.Connection, path: Path) -> Facts:
-    """Read the description in a store; refuse one of others or another version."""
+    """Read the description in a store; refuse the store of another program or version."""
     (application,) = database.execute("PRAGMA application_id").fetchone()
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID:

@@ -64,9 +64,9 @@ def monitor(
 ) -> Monitored:
     """Look at rows that arrived since the last look; write the look into the folder of the run.
 
-    With the target among the columns the limits are tested on all labelled rows of all
-    looks; without it only shifts are looked for. `reference` has rows of the time of the fit; its
-    counts are kept for later looks.
+    With the target among the columns the limits are tested on all labelled rows of all looks;
+    without it only shifts are looked for. `reference` has rows of the time of the fit; its counts
+    are kept for later looks.
     """
     if not 0.0 < confidence < 1.0:
         raise ConfigurationError(f"the confidence {confidence:g} is not between 0 and 1.")

@@ -149,7 +149,7 @@ def _begin_anew(study: optuna.Study, run: SavedRun, storage: Any) -> optuna.Stud
 def _timed(run: SavedRun) -> Iterator[tuple[Evaluation, datetime]]:
     """Yield evaluations with the moments at which they began.
 
-    Logs of older versions tell how long each took, and not when: theirs are laid end to end.
+    Those whose end nobody noted are laid end to end.
     """
     said = run.content.get("sessions", [{}])[0].get("begun")
     clock = datetime.now().timestamp() if said is None else datetime.fromisoformat(said).timestamp()
