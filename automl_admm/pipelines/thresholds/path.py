@@ -197,13 +197,14 @@ def _holds(stop: Stop, limits: Sequence[Limit]) -> bool:
 class _Trail:
     """The sorted scores of each group, and the part of each in the rows called positive.
 
-    Without groups there is one. `counted` are the sorted scores of the rows of each group whose
-    shares are moved, and `parts` what the share of each is multiplied by. As many rows below the
-    threshold are left undecided as by the chosen band.
+    Without groups there is one. `whole` are the sorted scores of all rows, `counted` those of the
+    rows of each group whose shares are moved, and `parts` what the share of each is multiplied by.
+    As many rows below the threshold are left undecided as by the chosen band.
     """
 
     groups: tuple[str, ...]
     numbers: NDArray[np.intp]
+    whole: Array
     ordered: tuple[Array, ...]
     counted: tuple[Array, ...]
     parts: Array
@@ -212,9 +213,9 @@ class _Trail:
     @staticmethod
     def single(scores: Array, chosen: Thresholds) -> _Trail:
         """Return the trail of one threshold for all rows."""
-        everyone, ordered = np.zeros(len(scores), dtype=np.intp), (np.sort(scores),)
+        everyone, whole = np.zeros(len(scores), dtype=np.intp), np.sort(scores)
         undecided = int((cut_scores(scores, chosen.cut) == UNDECIDED).sum())
-        return _Trail((), everyone, ordered, ordered, np.ones(1), undecided)
+        return _Trail((), everyone, whole, (whole,), (whole,), np.ones(1), undecided)
 
     def counts(self, share: float) -> tuple[int, ...]:
         """Return the number of rows to call positive in each group."""
@@ -241,15 +242,14 @@ class _Trail:
 
     def _for_others(self, called: int) -> float:
         """Return the threshold for rows of no known group, which calls so many of all rows."""
-        scores = np.sort(np.concatenate(self.ordered))
-        return apart(scores, len(scores) - called)
+        return apart(self.whole, len(self.whole) - called)
 
     def _single(self, upper: float, count: int) -> Thresholds:
         """Return one threshold for all rows, with the band below it if there is one."""
         if not self.undecided:
             return Thresholds(upper)
-        (own,) = self.ordered
-        return Thresholds(upper, lower=apart(own, len(own) - count - self.undecided))
+        place = len(self.whole) - count - self.undecided
+        return Thresholds(upper, lower=apart(self.whole, place))
 
 
 def _trails(
@@ -270,14 +270,14 @@ def _trails(
     )
     ones = np.ones(len(groups))
     equal = [
-        _Trail(known, numbers, ordered, of_kind, ones)
+        _Trail(known, numbers, single.whole, ordered, of_kind, ones)
         for of_kind in counted
         if all(map(len, of_kind))
     ]
     parts = _parts(known, ordered, chosen)
     if parts is None:
         return [single, *equal]
-    return [_Trail(known, numbers, ordered, ordered, parts), *equal, single]
+    return [_Trail(known, numbers, single.whole, ordered, ordered, parts), *equal, single]
 
 
 def _parts(groups: Sequence[str], ordered: Sequence[Array], chosen: Thresholds) -> Array | None:
