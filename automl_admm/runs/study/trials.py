@@ -66,9 +66,8 @@ class Trials:
 
     def take_up(self) -> None:
         """Read the log from the store; what a driver cut short has still to be evaluated."""
-        known, key = self.store.read(), self.box.problem.key
-        # Earlier versions gave some points, as one at 0, another key; a point has one.
-        past = Past(tuple(replace(e, key=key(e.candidate)) for e in known if e.has_ended))
+        known = self.store.read()
+        past = Past(tuple(e for e in known if e.has_ended))
         self.log = Logbook(self.store, past, self.box.problem.limits)
         self.leave([e.candidate for e in known if not e.has_ended])
 
