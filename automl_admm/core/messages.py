@@ -65,6 +65,15 @@ def as_argument(path: object) -> str:
     return shlex.quote(f"./{text}" if text.startswith("-") else text)
 
 
+def resume_command(folder: object) -> str:
+    """Return the command to continue the run in a folder.
+
+    >>> resume_command("my run")
+    "automl-admm resume 'my run'"
+    """
+    return f"automl-admm resume {as_argument(folder)}"
+
+
 def has_half_character(text: str) -> bool:
     """Return True if a text has half of a character, a lone surrogate: no file keeps it."""
     return not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text)

@@ -10,7 +10,7 @@ from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.core.evaluations import Evaluation
-from automl_admm.core.messages import as_argument
+from automl_admm.core.messages import resume_command
 from automl_admm.pipelines.fit_results import FoldTimes
 from automl_admm.pipelines.step_times import STEPS
 from automl_admm.pipelines.thresholds.single import say_threshold
@@ -148,7 +148,7 @@ def find_evaluation(view: RunView, key: str) -> Evaluation:
         return next(iter(found.values()))
     if not view.evaluations:
         run = view.folder.path
-        hint = f"If the run was killed, go on with: automl-admm resume {as_argument(run)}"
+        hint = f"If the run was killed, go on with: {resume_command(run)}"
         raise ConfigurationError(f"no evaluation of '{run}' has ended yet.", hint=hint)
     keys = short_keys([one.key for one in view.evaluations])
     if not found:

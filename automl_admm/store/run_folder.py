@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import NO_ROOM, ConfigurationError, DiskFullError, Remedy, StoreError
-from automl_admm.core.messages import as_argument
+from automl_admm.core.messages import resume_command
 from automl_admm.store.file_schemas import RUN_ID, SCHEMAS
 from automl_admm.store.json_content import read_content
 from automl_admm.store.sqlite.lock import is_held, read_holder
@@ -166,8 +166,7 @@ class RunFolder:
         """Return what to do about files that a session has yet to write; None if it has ended."""
         if not self.settings.exists() or self.read(self.settings).get("state") != "running":
             return None
-        command = f"automl-admm resume {as_argument(self.path)}"
-        return f"If it was killed, go on with: {command}"
+        return f"If it was killed, go on with: {resume_command(self.path)}"
 
 
 def named_run(path: Path) -> str | None:

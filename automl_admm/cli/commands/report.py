@@ -14,8 +14,9 @@ from automl_admm.cli.shared.run_options import (
     file_options_given,
     run_option,
 )
-from automl_admm.cli.shared.screen import hand_on, resume_command, say
+from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import StoreError
+from automl_admm.core.messages import resume_command
 from automl_admm.data.reading.streams import title_of
 from automl_admm.data.reading.tables import place_in
 from automl_admm.report.group_table import group_table
@@ -116,6 +117,6 @@ def _watch(run: Path, output: Path | None) -> None:
     if not last.is_over:
         raise StoreError(
             f"the run '{run}' is {say_state(last)}; {places_of(run, output)[0]} has what it left.",
-            hint=f"Go on with: {resume_command(str(run))}",
+            hint=f"Go on with: {resume_command(run)}",
         )
     say(f"the run has ended ({say_state(last)}); the page is complete")

@@ -13,12 +13,12 @@ from types import MappingProxyType
 from typing import Any
 
 from automl_admm.cli.shared.announcement import announce
-from automl_admm.cli.shared.screen import hand_on, resume_command, say
+from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.solver_prints import solver_prints_logged
 from automl_admm.cli.shared.summary import print_summary, summarise
 from automl_admm.cli.signals import INTERRUPTED
 from automl_admm.core.errors import ConfigurationError, InfeasibleError
-from automl_admm.core.messages import say_count
+from automl_admm.core.messages import resume_command, say_count
 from automl_admm.data.ingest.answers import tell_answers
 from automl_admm.data.ingest.leaks import tell_leaks
 from automl_admm.data.ingest.reporting import tell_readings
@@ -256,7 +256,7 @@ def _run(prepared: Preparation) -> PipelineResult:
     except KeyboardInterrupt:
         folder, place = prepared.config.work_dir, prepared.config.place
         if place is not None and (place / "run.json").exists():
-            say(f"go on with: {resume_command(str(folder))}", err=True)
+            say(f"go on with: {resume_command(folder)}", err=True)
         raise
 
 

@@ -21,7 +21,6 @@ from rich.table import Table
 from rich.text import Text
 
 from automl_admm.core.errors import NO_ROOM
-from automl_admm.core.messages import as_argument
 from automl_admm.progress.console import PlainConsole
 from automl_admm.progress.visible_text import in_a_line, visible
 
@@ -183,8 +182,3 @@ def give_up_output() -> None:
 
 def _of_console(stream: Any) -> Any:
     return OfConsole(stream) if isinstance(stream, Screen) else stream
-
-
-def resume_command(folder: str) -> str:
-    """Return the command to continue the run in a folder."""
-    return f"automl-admm resume {as_argument(folder)}"

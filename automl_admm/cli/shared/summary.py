@@ -13,8 +13,8 @@ from typing import Any
 
 from automl_admm.certify.walk.findings import Finding, name_outcome
 from automl_admm.cli.shared.conflict_lines import conflict_lines, conflict_of
-from automl_admm.cli.shared.screen import resume_command, say
-from automl_admm.core.messages import as_argument, say_count
+from automl_admm.cli.shared.screen import say
+from automl_admm.core.messages import as_argument, resume_command, say_count
 from automl_admm.core.percentages import percent
 from automl_admm.core.run import Account, StopReason
 from automl_admm.data.reading.shares import read_share

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import StoreError
+from automl_admm.core.messages import resume_command
 from automl_admm.pipelines.thresholds.by_group import NAMES
 from automl_admm.report.sections import verdict
 from automl_admm.report.shipped import Shipped, shipped_of
@@ -95,7 +96,7 @@ def read_facts(path: Path) -> RunFacts:
 def _no_end_yet(path: Path, *, is_alive: bool) -> StoreError:
     """Return the error of a run without a result; only one that was killed can be resumed."""
     told = "has not ended: it was killed, or runs elsewhere"
-    hint = f"If it was killed, end it with `automl-admm resume {path}`; else wait for it."
+    hint = f"If it was killed, end it with `{resume_command(path)}`; else wait for it."
     if is_alive:
         told = "is still running"
         hint = "Wait for it, or end it with Ctrl-C where it runs: the best so far is then fitted."

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from automl_admm.core.errors import StoreError
-from automl_admm.core.messages import as_argument
+from automl_admm.core.messages import resume_command
 from automl_admm.execution.task_folders import remove_tree
 from automl_admm.store.file_schemas import SCHEMAS
 from automl_admm.store.files import StoreFiles, free_name
@@ -98,7 +98,7 @@ def refuse_half_changed(folder: RunFolder) -> None:
         raise StoreError(
             f"the run in '{folder.path}' is in the middle of a change of its data or settings: its "
             f"evaluations are in '{change.log.name}'.",
-            hint=f"Bring them back with: automl-admm resume {as_argument(folder.path)}",
+            hint=f"Bring them back with: {resume_command(folder.path)}",
         )
 
 

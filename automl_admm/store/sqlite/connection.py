@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from automl_admm.core.errors import FREE_ROOM, NO_ROOM, DiskFullError, StoreError
-from automl_admm.core.messages import as_argument
+from automl_admm.core.messages import resume_command
 from automl_admm.store.files import beside, damaged
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.rows import RowError
@@ -131,7 +131,7 @@ def explain(problem: Exception, path: Path) -> StoreError | DiskFullError:
 def _locked(path: Path) -> StoreError:
     hint = "Close that program."
     if RunFolder(path.parent).settings.exists():
-        hint = f"Close it; a run goes on by `automl-admm resume {as_argument(path.parent)}`."
+        hint = f"Close it; a run goes on by `{resume_command(path.parent)}`."
     return StoreError(
         f"the store '{path}' cannot be used: another program holds a lock on it.", hint=hint
     )
