@@ -37,6 +37,6 @@ def _typed(frame: Any, manifest: Mapping[str, Any]) -> Any:
 
     The target and columns with a role have readers of their own.
     """
-    sensitive = manifest[OF_RUN]["settings"].get("sensitive", ())
+    sensitive = manifest[OF_RUN]["settings"]["sensitive"]
     schema = read_schema(manifest).part([*manifest["columns"], *sensitive])
     return conform(with_gaps_by_texts(frame, schema), schema)

@@ -163,7 +163,7 @@ def read_certified(folder: RunFolder, given: GivenTable) -> CertifiedRun:
     """Read a certifying run; the model last, because it tells of plugins."""
     manifest = given.manifest_in(folder)
     content = read_run_of_model(folder, manifest)
-    if content.get("settings", {}).get("certify") is None:
+    if content["settings"].get("certify") is None:
         raise StoreError(
             f"'{folder.path}' holds no certificate.",
             hint=Remedy("Fit with {certify=0.95} to get one."),

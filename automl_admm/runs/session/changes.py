@@ -100,7 +100,7 @@ def _is_same_column(setting: str, was: Any, is_now: Any) -> bool:
 
 
 def _order_of_columns(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    was, is_now = ([str(one["name"]) for one in side.get("schema") or ()] for side in (before, now))
+    was, is_now = ([str(one["name"]) for one in side["schema"]] for side in (before, now))
     is_other = was != is_now and sorted(was) == sorted(is_now)
     return ["data: the columns stand in another order"] if is_other else []
 
