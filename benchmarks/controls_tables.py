@@ -55,8 +55,13 @@ def blocks() -> list[Block]:
 
 
 def against(rival: str) -> Paired:
-    """Compare ours with a rival on the splits that both have done."""
-    counts = tally(blocks(), OURS, rival)
+    """Compare ours with a rival on the splits that all have done."""
+    return paired_on(splits(), OURS, rival)
+
+
+def paired_on(found: Iterable[dict[str, Record]], one: str, other: str) -> Paired:
+    """Compare two systems on some splits."""
+    counts = tally([block_of(records) for records in found], one, other)
     return Paired(counts.wins, counts.losses, counts.ties)
 
 

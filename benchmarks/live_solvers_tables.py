@@ -13,8 +13,7 @@ from pathlib import Path
 import controls_tables
 from controls_tables import OURS, Record
 from paired import Paired
-from peers.ranking import tally
-from peers.report import block_of, tell_costs, tell_ranks, tell_scores
+from peers.report import tell_costs, tell_ranks, tell_scores
 from printed_tables import wrapped
 
 FILE = Path(__file__).parent / "peers" / "measured" / "solvers_60.jsonl"
@@ -35,8 +34,7 @@ def splits() -> list[dict[str, Record]]:
 
 def against(rival: str) -> Paired:
     """Compare the default search with a rival."""
-    counts = tally([block_of(one) for one in splits()], OURS, rival)
-    return Paired(counts.wins, counts.losses, counts.ties)
+    return controls_tables.paired_on(splits(), OURS, rival)
 
 
 def tables() -> str:

@@ -11,10 +11,9 @@ from functools import cache
 from pathlib import Path
 from statistics import median
 
-from controls_tables import Record, done_by
+from controls_tables import Record, done_by, paired_on
 from paired import Paired
-from peers.ranking import Block, tally
-from peers.report import block_of, tell_costs, tell_scores
+from peers.report import tell_costs, tell_scores
 from printed_tables import wrapped
 
 FILE = Path(__file__).parent / "peers" / "measured" / "tpot_60.jsonl"
@@ -33,22 +32,16 @@ def splits() -> list[dict[str, Record]]:
     return done_by(SYSTEMS, runs())
 
 
-def blocks() -> list[Block]:
-    """Return the scores of each split."""
-    return [block_of(one) for one in splits()]
-
-
 def against() -> Paired:
     """Compare the default with TPOT."""
-    counts = tally(blocks(), OURS, TPOT)
-    return Paired(counts.wins, counts.losses, counts.ties)
+    return paired_on(splits(), OURS, TPOT)
 
 
 def short() -> str:
     """Return the outcome in a sentence."""
     found = against()
     return wrapped(
-        f"**In short:** 60 s, one core, {len(blocks())} splits of as many sets: {OURS} is better",
+        f"**In short:** 60 s, one core, {len(splits())} splits of as many sets: {OURS} is better",
         f"than TPOT on {found.wins}, worse on {found.losses} (sign test p = {found.p:.2g}).",
     )
 
