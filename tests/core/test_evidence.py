@@ -17,7 +17,6 @@ from automl_admm.core.evidence import (
 )
 from automl_admm.core.unknown_values import why_unknown
 
-NOTHING = np.zeros(0)
 RATES = {"a": Rate(1, 4), "b": Rate(3, 4)}
 
 

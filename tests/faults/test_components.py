@@ -19,7 +19,6 @@ from automl_admm.core.evaluations import Status
 # Much has to be done in little time on a machine that may be busy with other tests.
 pytestmark = pytest.mark.timeout(400)
 
-HERE = Path(__file__).parent
 HEALTHY = ("decision_tree", "gaussian_nb")
 LOOKS = ("looks_before", "looks_after")
 HANGS = ("sleeps", "ignores_signals", "holds_the_lock", "predict_hangs", "limit_hangs")

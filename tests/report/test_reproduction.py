@@ -17,7 +17,6 @@ from automl_admm.report.view import read_view
 from automl_admm.runs.option_record import Option
 from automl_admm.runs.options import OPTIONS
 
-OLD = Path(__file__).parents[1] / "runs" / "stored_run" / "group_thresholds"
 ASKED = {"source": "data.csv", "looks": None, "extra_plugins": [], "only_python": []}
 SAVED = tuple(option for option in OPTIONS if option.flag is not None and option.is_saved)
 

@@ -30,7 +30,6 @@ from automl_admm.runs.prepare.preparation import Preparation, prepare
 from automl_admm.runs.reuse import reuse_runs
 from automl_admm.store.sqlite.log import SqliteStore
 
-OLD_RUN = Path(__file__).parent / "stored_run" / "stacked"
 LIMITS = ("size_mb <= 5", "latency_us <= 1e6")
 SETTINGS: dict[str, Any] = {
     "grammar": "tiny",

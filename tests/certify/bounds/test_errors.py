@@ -33,8 +33,7 @@ def errors(rng: np.random.Generator, rows: int) -> np.ndarray:
     return np.clip(rng.laplace(size=rows), -3, 3)
 
 
-CLIPPED = 1 - math.exp(-3)  # the mean of min(|e|, 3) of Laplace's errors
-SQUARED = 2 - 8 * math.exp(-3)  # and that of their squares: ∫ e² + 9 P(|e| > 3)
+SQUARED = 2 - 8 * math.exp(-3)  # the mean of min(|e|, 3)² of Laplace's errors: ∫ e² + 9 P(|e| > 3)
 
 
 @pytest.mark.parametrize("rows", [30, 300])

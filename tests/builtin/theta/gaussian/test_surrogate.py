@@ -32,7 +32,6 @@ POINTS = RNG.random((20, 3))
 VALUES = np.sin(6.0 * POINTS[:, 0]) + POINTS[:, 1] ** 2
 VALUES = (VALUES - VALUES.mean()) / VALUES.std()
 FLAT = Quadratic(np.zeros(3), np.zeros(3))
-PULL = Quadratic(np.array([0.2, 0.5, 0.9]), np.array([1.0, 0.0, 3.0]))
 AXES = tuple(Parameter(f"x{i}", 0.0, 1.0) for i in range(3))
 GRID = (Parameter("a", 0, 3, kind="int"), Parameter("b", 1, 2, kind="int"))
 
