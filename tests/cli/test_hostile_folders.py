@@ -219,7 +219,7 @@ def test_what_is_wrong_is_said_in_words(written: str, said: str, tmp_path: Path)
     assert said in told.value.message
 
 
-def test_a_folder_of_an_older_version_is_read(tmp_path: Path, made: Path) -> None:
+def test_a_folder_without_what_it_may_lack_is_read(tmp_path: Path, made: Path) -> None:
     content = json.loads((made / "run" / "run.json").read_text())
     for key in ("sessions", "result", "versions", "plugins"):
         del content[key]

@@ -122,8 +122,8 @@ def evaluated(run: Any, folder: Path, table: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_a_look_of_an_older_version_without_a_limit_is_told(folder: Path) -> None:
-    """They kept nothing of a limit where one group was missing: those rows are not in all."""
+def test_a_look_without_a_measurement_of_a_limit_is_told(folder: Path) -> None:
+    """As a look keeps nothing of a limit that its rows do not tell: they are not in all."""
     monitor(folder, rows(300, 1))
     monitor(folder, rows(300, 2, "a"))
     path = folder / "monitoring" / "look-0002.json"

@@ -224,7 +224,9 @@ def test_the_reference_of_another_model_is_not_compared(run: Run, folder: Path) 
     assert (told["has_reference"], told["anew"]) == (True, None)
 
 
-def test_a_reference_of_another_model_is_not_compared(run: Run, folder: Path) -> None:
+def test_a_reference_of_another_model_is_told_until_it_is_given_again(
+    run: Run, folder: Path
+) -> None:
     look(run, "1.csv", "--reference", "old.csv")
     path = folder / "RUN" / "monitoring" / "reference.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"model_sha256": "another"}))

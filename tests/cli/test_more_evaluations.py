@@ -71,7 +71,7 @@ def test_a_session_without_an_evaluation_left_says_so(
 
 
 def test_a_limit_far_below_what_was_made_is_added_to_what_was_made(run: Any, counted: Path) -> None:
-    """Earlier versions wrote the plus of a timed run as its limit."""
+    """A session may have been told to make fewer than there were."""
     content = json.loads((counted / "run.json").read_text())
     content["request"]["max_evaluations"] = 1
     (counted / "run.json").write_text(json.dumps(with_digest(content)))

@@ -56,12 +56,12 @@ def test_a_clock_that_was_set_moves_nothing_out_of_its_session(tmp_path: Path) -
     assert found.ends == {1: 0.0, 2: 10.0}
 
 
-def test_a_log_of_an_older_version_has_estimates(tmp_path: Path) -> None:
+def test_a_log_without_times_of_day_has_estimates(tmp_path: Path) -> None:
     found = clock(tmp_path, [ending(1, None), ending(2, None)], session(0.0, 10.0))
     assert found == RunClock({1: 0.25, 2: 0.5}, 2)
 
 
-def test_a_run_that_a_newer_version_went_on_with_has_both(tmp_path: Path) -> None:
+def test_a_log_of_which_a_part_has_times_of_day_has_both(tmp_path: Path) -> None:
     evaluations = [ending(1, None), ending(2, 5002.0)]
     found = clock(tmp_path, evaluations, session(0.0, 10.0), session(5000.0, 8.0))
     assert found == RunClock({1: 0.25, 2: 12.0}, 1, (10.0,))

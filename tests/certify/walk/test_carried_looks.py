@@ -84,7 +84,7 @@ def test_looks_at_other_rows_stay_in_the_folder(folder: Path, there: Path) -> No
     assert {rows: len(taken) for rows, taken in carried.read().items()} == {"rows": 2, "others": 1}
 
 
-def test_a_folder_of_an_older_version_counts_its_certificate(there: Path, tmp_path: Path) -> None:
+def test_a_folder_whose_looks_are_gone_counts_its_certificate(there: Path, tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     assert take(there, tmp_path / "old", "another", least=2) == 3
     assert take(there, tmp_path / "old", "one more") == 4

@@ -249,7 +249,7 @@ def test_codes_that_would_be_one_number_stay_what_they_are(tmp_path: Path, quote
     frame = read_table(path, keep_codes=True)
     assert frame["code"].tolist() == ["007", "7", "07"]
     assert [str(frame[name].dtype) for name in ("whole", "part")] == ["int64", "float64"]
-    assert read_table(path)["code"].tolist() == [7, 7, 7]  # as runs of older versions read it
+    assert read_table(path)["code"].tolist() == [7, 7, 7]
 
 
 def test_codes_with_a_blank_behind_them_stay_what_they_are(tmp_path: Path) -> None:

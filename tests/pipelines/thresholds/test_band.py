@@ -112,7 +112,7 @@ def test_the_path_moves_the_band_as_a_whole_and_is_read_back() -> None:
     read = DecisionPath.from_details(json.loads(written))
     assert read is not None
     assert read.stops == stops
-    # The log of an earlier version has no lower thresholds.
+    # Without a band there are no lower thresholds.
     plain = tuple(replace(one, thresholds=Thresholds(one.thresholds.single)) for one in stops)
     earlier = {PATH: DecisionPath("error", plain).as_details()}
     assert "lower_thresholds" not in earlier[PATH]

@@ -75,7 +75,7 @@ def test_after_run_json_is_written_the_change_is_ended(folder: RunFolder) -> Non
     folder.settings.write_text(json.dumps(json.loads(folder.settings.read_text()) | {"new": 1}))
     os.utime(folder.store, (0.0, 0.0))
     settle_change(folder)
-    # Older runs tell by it when their last session ended.
+    # It tells when a killed session ended that noted no time.
     assert folder.store.stat().st_mtime == 0.0
     assert read_log(folder).evaluations == ()
     assert kept.exists()
