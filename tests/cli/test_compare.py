@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from report_runs import an_evaluation, write_run
 
-OLD = Path(__file__).parents[1] / "runs" / "stored_run"
+STORED = Path(__file__).parents[1] / "runs" / "stored_run"
 
 
 class Terminal(io.StringIO):
@@ -63,13 +63,15 @@ def test_a_wrong_key_is_one_line(run: Any, folder: Path) -> None:
 
 
 def test_runs_of_other_data_are_not_ranked_but_warned_of(run: Any) -> None:
-    told = run("compare", OLD / "stacked", OLD / "group_thresholds")
+    told = run("compare", STORED / "stacked", STORED / "group_thresholds")
     assert told.code == 0
     assert "warning: scores are NOT comparable: the runs searched on other rows" in told.err
     assert "warning" not in told.out
     for part in ("results", "validation", "held out", "certificate", "fingerprint", "winner"):
         assert f"\n{part}" in told.out
-    found = json.loads(run("compare", OLD / "stacked", OLD / "group_thresholds", "--json").out)
+    found = json.loads(
+        run("compare", STORED / "stacked", STORED / "group_thresholds", "--json").out
+    )
     assert found["is_comparable"] is False
     assert len(found["runs"][0]["data"]["fingerprint"]) == 64
 
@@ -79,7 +81,7 @@ def test_a_narrow_terminal_has_no_line_cut(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setattr("sys.stdout", terminal := Terminal())
-    run("compare", OLD / "stacked", folder)
+    run("compare", STORED / "stacked", folder)
     compared = terminal.getvalue().partition("\nresults\n")[2].splitlines()
     assert compared[:3] == ["  verdict", "    stacked  certified", "    run      unfinished"]
     monkeypatch.setattr("sys.stdout", terminal := Terminal())

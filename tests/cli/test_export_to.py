@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 Run = Callable[..., Any]
-OLD_RUN = Path(__file__).parents[1] / "runs" / "stored_run" / "stacked"
+STORED_RUN = Path(__file__).parents[1] / "runs" / "stored_run" / "stacked"
 EXPORTER = """
 from pathlib import Path
 from automl_admm.plugin_api import ExporterPlugin, hookimpl
@@ -44,7 +44,7 @@ def exporters():
 @pytest.fixture
 def folder(tmp_path: Path, install: Callable[[str], None]) -> Path:
     install(EXPORTER)
-    return Path(shutil.copytree(OLD_RUN, tmp_path / "RUN"))
+    return Path(shutil.copytree(STORED_RUN, tmp_path / "RUN"))
 
 
 def test_an_exporter_is_given_the_run_with_its_space(run: Run, folder: Path) -> None:

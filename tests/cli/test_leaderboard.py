@@ -19,7 +19,7 @@ from automl_admm.cli.shared.text_table import align
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.log import SqliteStore
 
-OLD = Path(__file__).parents[1] / "runs" / "stored_run"
+STORED = Path(__file__).parents[1] / "runs" / "stored_run"
 
 HOSTILE = '=cmd|"/C calc"!A1\x1b[2J\u202e'
 LONG = "a_name_of_a_limit_that_is_longer_than_any_terminal_is_wide_" * 3
@@ -146,7 +146,7 @@ def test_columns_stand_straight_with_wide_signs() -> None:
 def test_a_certified_model_that_stays_is_named_though_another_ranks_before_it(
     run: Any, tmp_path: Path
 ) -> None:
-    path = Path(shutil.copytree(OLD / "stacked", tmp_path / "old"))
+    path = Path(shutil.copytree(STORED / "stacked", tmp_path / "old"))
     assert "what shipped is" not in run("leaderboard", path).out
     with closing(SqliteStore(RunFolder(path).store, write=True)) as store:
         first = store.read()[0]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-OLD = Path(__file__).parents[1] / "runs" / "stored_run" / "stacked"
+STORED = Path(__file__).parents[1] / "runs" / "stored_run" / "stacked"
 Run = Callable[..., Any]
 OUTPUTS = (
     ("report", "old", "-o", "old/run.html"),
@@ -43,12 +43,12 @@ INPUTS = (
 @pytest.fixture
 def before(tmp_path: Path) -> dict[Path, str]:
     """Make a run, a link to one of its files, and tables; return the digests of all."""
-    shutil.copytree(OLD, tmp_path / "old")
+    shutil.copytree(STORED, tmp_path / "old")
     Path("link").symlink_to("old")
     Path("aside.json").symlink_to("old/run.json")
     Path("rows.csv").write_bytes(b"a,b\n1,2\n")
     Path("rows.json").write_bytes(b'[{"a": 1}]')
-    shutil.copy(OLD / "grammar.lark", "mine.lark")
+    shutil.copy(STORED / "grammar.lark", "mine.lark")
     Path("linked.csv").symlink_to("rows.csv")
     return digests(tmp_path)
 
@@ -80,7 +80,7 @@ def test_an_input_is_no_output(
 
 
 def test_other_names_beside_the_files_of_a_run_are_free(run: Run, tmp_path: Path) -> None:
-    shutil.copytree(OLD, tmp_path / "old")
+    shutil.copytree(STORED, tmp_path / "old")
     assert run("report", "old", "-o", "old/audit.html").code == 0
     assert run("leaderboard", "old", "--csv", "-o", "old/board.csv").code == 0
     assert run("store", "export", "old", "-o", "old/store.csv").code == 0

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-OLD = Path(__file__).parents[1] / "runs" / "stored_run" / "stacked"
+STORED = Path(__file__).parents[1] / "runs" / "stored_run" / "stacked"
 Run = Callable[..., Any]
 
 
 def test_the_page_and_its_numbers_are_written(run: Run, tmp_path: Path) -> None:
-    shutil.copytree(OLD, tmp_path / "old")
+    shutil.copytree(STORED, tmp_path / "old")
     ended = run("report", "old")
     assert (ended.code, ended.err) == (0, "")
     assert "old/report.html" in ended.out
@@ -27,7 +27,7 @@ def test_the_page_and_its_numbers_are_written(run: Run, tmp_path: Path) -> None:
 
 
 def test_json_is_printed_and_nothing_written(run: Run, tmp_path: Path) -> None:
-    shutil.copytree(OLD, tmp_path / "old")
+    shutil.copytree(STORED, tmp_path / "old")
     ended = run("report", "old", "--json")
     assert json.loads(ended.out)["verdict"]["kind"] == "certified"
     assert not (tmp_path / "old/report.html").exists()
@@ -36,7 +36,7 @@ def test_json_is_printed_and_nothing_written(run: Run, tmp_path: Path) -> None:
 def test_a_model_beside_a_run_that_has_not_ended_is_the_last_written(
     run: Run, tmp_path: Path
 ) -> None:
-    shutil.copytree(OLD, tmp_path / "old")
+    shutil.copytree(STORED, tmp_path / "old")
     settings = tmp_path / "old" / "run.json"
     settings.write_text(json.dumps(json.loads(settings.read_text()) | {"state": "running"}))
     told = json.loads(run("report", "old", "--json").out)["verdict"]["warnings"]
@@ -60,7 +60,7 @@ def test_a_model_beside_a_run_that_has_not_ended_is_the_last_written(
 def test_bad_input_is_one_line(
     run: Run, tmp_path: Path, arguments: tuple[str, ...], code: int
 ) -> None:
-    shutil.copytree(OLD, tmp_path / "old")
+    shutil.copytree(STORED, tmp_path / "old")
     ended = run("report", *arguments)
     assert (ended.code, ended.out) == (code, "")
     assert len(ended.err.strip().splitlines()) == 1
@@ -68,7 +68,7 @@ def test_bad_input_is_one_line(
 
 
 def test_a_damaged_run_is_told_in_a_line(run: Run, tmp_path: Path) -> None:
-    shutil.copytree(OLD, tmp_path / "old")
+    shutil.copytree(STORED, tmp_path / "old")
     settings = tmp_path / "old/run.json"
     settings.write_text(json.dumps(json.loads(settings.read_text()) | {"versions": [1]}))
     ended = run("report", "old")
@@ -79,7 +79,7 @@ def test_a_damaged_run_is_told_in_a_line(run: Run, tmp_path: Path) -> None:
 def test_a_watch_ends_with_the_run_and_a_killed_one_has_a_code_of_its_own(
     run: Run, tmp_path: Path
 ) -> None:
-    shutil.copytree(OLD, tmp_path / "old")
+    shutil.copytree(STORED, tmp_path / "old")
     ended = run("report", "old", "--watch")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.splitlines() == [

@@ -23,7 +23,7 @@ from automl_admm.report.writing import make_report
 from automl_admm.runs.saved.saved_run import read_saved_run
 from automl_admm.runs.session.iterations import Iteration
 
-OLD = Path(__file__).parents[1] / "runs" / "stored_run" / "group_thresholds"
+STORED = Path(__file__).parents[1] / "runs" / "stored_run" / "group_thresholds"
 HOSTILE = "</title></style><script>alert(1)</script><img src=https://a.example onerror=alert(2)>"
 LONG = "a_name_without_any_place_to_break_" * 8
 pytestmark = [
@@ -92,7 +92,7 @@ def write_course(run: Path, limits: int) -> None:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a certified run on its rows, with a hostile title."""
-    run = Path(shutil.copytree(OLD, tmp_path_factory.mktemp("page") / "run"))
+    run = Path(shutil.copytree(STORED, tmp_path_factory.mktemp("page") / "run"))
     change(run / "run.json", title=HOSTILE)
     write_course(run, limits=2)
     frame = pd.read_csv(run / "data.csv")
@@ -160,7 +160,7 @@ def test_the_trade_off_of_two_limits_is_drawn_with_its_bounds(
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a certificate, as it is exported for others, with a hostile title."""
     place = tmp_path_factory.mktemp("certificate")
-    run = Path(shutil.copytree(OLD, place / "run"))
+    run = Path(shutil.copytree(STORED, place / "run"))
     change(run / "run.json", title=HOSTILE)
     write_audit(read_saved_run(run), str(place / "audit"))
     return place / "audit" / "certificate.html"

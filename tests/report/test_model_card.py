@@ -15,13 +15,13 @@ from automl_admm.report.shipped import shipped_of
 from automl_admm.report.view import read_view
 from automl_admm.runs.saved.saved_run import read_saved_run
 
-OLD = Path(__file__).parents[1] / "runs" / "stored_run"
+STORED = Path(__file__).parents[1] / "runs" / "stored_run"
 HOSTILE = '---\n<script>alert(1)</script> | `x` [a](b) "q" \x1b[2J\u202e: {é}'
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(OLD / "stacked", tmp_path / "RUN"))
+    return Path(shutil.copytree(STORED / "stacked", tmp_path / "RUN"))
 
 
 def card_of(run: Path, title: str | None = None) -> str:
@@ -62,8 +62,8 @@ def test_the_card_has_the_numbers_of_the_run(run: Path) -> None:
 @pytest.mark.parametrize("title", ["people", HOSTILE])
 def test_hugging_face_reads_the_card(name: str, title: str) -> None:
     hub = pytest.importorskip("huggingface_hub")
-    manifest = json.loads((OLD / name / "model.json").read_text())
-    card = hub.ModelCard(card_of(OLD / name, title))
+    manifest = json.loads((STORED / name / "model.json").read_text())
+    card = hub.ModelCard(card_of(STORED / name, title))
     assert card.data.library_name == "sklearn"
     assert card.data.pipeline_tag == f"tabular-{manifest['task']}"
     results = card.data.eval_results

@@ -16,7 +16,7 @@ from automl_admm.report.one_evaluation import Explained, explain
 from automl_admm.report.shipped import tell_pooled_values, tell_shipped_thresholds
 from automl_admm.report.view import RunView, read_view
 
-OLD = Path(__file__).parents[1] / "runs" / "stored_run"
+STORED = Path(__file__).parents[1] / "runs" / "stored_run"
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_the_iteration_is_the_first_that_ended_after_the_evaluation(tmp_path: Pa
 
 @pytest.mark.parametrize("name", ["stacked", "group_thresholds"])
 def test_stored_runs_are_explained(name: str) -> None:
-    old = read_view(OLD / name)
+    old = read_view(STORED / name)
     found: list[Explained] = [explain(old, f"#{one.number}") for one in old.evaluations]
     assert sum(one.is_winner for one in found) == 1
     assert {one.proposed.by for one in found} == {"the search"}

@@ -19,7 +19,7 @@ from automl_admm.report.page import SECTIONS
 from automl_admm.report.writing import Report, make_report, write_report
 from automl_admm.store.json_content import with_digest
 
-OLD = Path(__file__).parents[1] / "runs" / "stored_run"
+STORED = Path(__file__).parents[1] / "runs" / "stored_run"
 HOSTILE = (
     "</title></style><script>alert(1)</script>\"'<img src=x onerror=y>\x1b]0;t\x07\u202e=1+2&amp;"
 )
@@ -33,7 +33,7 @@ ACTIVE = {"script", "img", "link", "iframe", "object", "embed", "form", "base", 
 
 def copied(name: str, tmp_path: Path) -> Path:
     """Return a copy of a finished, certified run."""
-    return Path(shutil.copytree(OLD / name, tmp_path / "run"))
+    return Path(shutil.copytree(STORED / name, tmp_path / "run"))
 
 
 def content(report: Report) -> dict[str, Any]:

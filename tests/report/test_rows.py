@@ -32,7 +32,7 @@ from automl_admm.runs.saved.labelled_rows import open_run
 from automl_admm.runs.saved.row_origin import find_origin
 from automl_admm.store.run_folder import RunFolder
 
-OLD = Path(__file__).parents[1] / "runs" / "stored_run"
+STORED = Path(__file__).parents[1] / "runs" / "stored_run"
 HOSTILE = "</td><script>alert(1)</script>\u202e\x1b[31m"
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
 
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.Inconsistent
 def certified(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that set rows aside, with groups in a limit; nothing here writes into it."""
     place = tmp_path_factory.mktemp("old") / "run"
-    return Path(shutil.copytree(OLD / "group_thresholds", place))
+    return Path(shutil.copytree(STORED / "group_thresholds", place))
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ from automl_admm.report.sections import (
 from automl_admm.report.view import RunView, read_view
 from automl_admm.store.json_content import with_digest
 
-OLD = Path(__file__).parents[1] / "runs" / "stored_run"
+STORED = Path(__file__).parents[1] / "runs" / "stored_run"
 
 
 def view_of(tmp_path: Path, evaluations: Any, **changes: Any) -> RunView:
@@ -199,7 +199,7 @@ def test_of_thousands_of_shapes_the_best_are_listed_and_all_counted(tmp_path: Pa
 
 
 def test_groups_have_the_counts_of_the_certificate(tmp_path: Path) -> None:
-    run = Path(shutil.copytree(OLD / "group_thresholds", tmp_path / "run"))
+    run = Path(shutil.copytree(STORED / "group_thresholds", tmp_path / "run"))
     found = quality.measure(read_view(run))
     findings = json.loads((run / "certificate.json").read_text())["findings"]
     counted = {
@@ -216,7 +216,7 @@ def test_groups_have_the_counts_of_the_certificate(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("group", ["never", 0.25])
 def test_the_model_has_the_thresholds_that_it_decides_at(tmp_path: Path, group: Any) -> None:
-    run = Path(shutil.copytree(OLD / "group_thresholds", tmp_path / "run"))
+    run = Path(shutil.copytree(STORED / "group_thresholds", tmp_path / "run"))
     manifest = json.loads((run / "model.json").read_text())
     manifest |= {"threshold": 0.5954, "group_thresholds": {"female": group, "male": 0.75}}
     (run / "model.json").write_text(json.dumps(with_digest(manifest)))
@@ -294,7 +294,7 @@ def test_plain_columns_are_those_of_the_table_without_the_target(tmp_path: Path)
 
 @pytest.mark.parametrize("task", ["classification", "regression", None])
 def test_the_way_to_the_rest_is_a_command(tmp_path: Path, task: str | None) -> None:
-    run = Path(shutil.copytree(OLD / "group_thresholds", tmp_path / "run"))
+    run = Path(shutil.copytree(STORED / "group_thresholds", tmp_path / "run"))
     view = read_view(run)
     view.log.settings["task"] = task  # type: ignore[index]
     source = html.unescape(quality.draw(quality.measure(view)).source)

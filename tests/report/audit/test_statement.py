@@ -25,14 +25,14 @@ from automl_admm.report.view import RunView, read_view
 from automl_admm.report.writing import make_report
 from automl_admm.runs.saved.saved_run import read_saved_run
 
-OLD_RUN = Path(__file__).parents[2] / "runs" / "stored_run" / "group_thresholds"
+STORED_RUN = Path(__file__).parents[2] / "runs" / "stored_run" / "group_thresholds"
 HOSTILE = '<script>alert(1)</script>"\x1b[2J\u202e'
 ACTIVE = {"script", "img", "link", "iframe", "object", "embed", "form", "base", "use", "image"}
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(OLD_RUN, tmp_path / "RUN"))
+    return Path(shutil.copytree(STORED_RUN, tmp_path / "RUN"))
 
 
 @pytest.fixture

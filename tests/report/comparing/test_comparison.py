@@ -18,7 +18,7 @@ from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import write_json
 from automl_admm.store.sqlite.lock import this_process
 
-OLD = Path(__file__).parents[2] / "runs" / "stored_run"
+STORED = Path(__file__).parents[2] / "runs" / "stored_run"
 
 
 def a_run(path: Path, settings: dict[str, Any] | None = None, **changes: Any) -> Path:
@@ -142,7 +142,7 @@ def test_other_limits_are_a_remark_and_no_bar(tmp_path: Path) -> None:
 
 
 def test_finished_runs_with_models_are_compared() -> None:
-    found = compare([read_facts(OLD / "stacked"), read_facts(OLD / "group_thresholds")])
+    found = compare([read_facts(STORED / "stacked"), read_facts(STORED / "group_thresholds")])
     assert not found.is_comparable
     assert all(one.result.pipelines for one in found.runs)
     assert all(one.result.is_certified is not None for one in found.runs)
@@ -152,12 +152,12 @@ def test_finished_runs_with_models_are_compared() -> None:
 
 def test_winners_that_decide_elsewhere_are_not_the_same(tmp_path: Path) -> None:
     again = tmp_path / "again"
-    shutil.copytree(OLD / "group_thresholds", again)
+    shutil.copytree(STORED / "group_thresholds", again)
     content = json.loads((again / "model.json").read_text())
     close = content["threshold"] + 1e-9
     content["threshold"] = close
     write_json(again / "model.json", with_digest(content))
-    found = compare([read_facts(OLD / "group_thresholds"), read_facts(again)])
+    found = compare([read_facts(STORED / "group_thresholds"), read_facts(again)])
     assert found.winners is not None
     (row,) = found.winners.differences
     assert (row.name, row.values[1]) == ("threshold", str(close))
