@@ -11,12 +11,7 @@ from typing import Any
 import click
 
 from automl_admm.cli.shared.installed import unprinted
-from automl_admm.cli.shared.run_options import (
-    FILE_OPTIONS,
-    add_options,
-    file_options_given,
-    run_option,
-)
+from automl_admm.cli.shared.run_options import file_options_given, with_file_options
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.messages import say_count
 from automl_admm.pipelines.fit_results import as_interval, say_interval
@@ -25,7 +20,7 @@ from automl_admm.runs.saved.labelled_rows import MeasuredLimit, OnLabelledRows, 
 from automl_admm.store.run_folder import RunFolder
 
 
-@add_options(*(run_option(option) for option in FILE_OPTIONS))
+@with_file_options
 @click.command("evaluate")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))

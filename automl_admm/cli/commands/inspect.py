@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from automl_admm.cli.shared.run_options import (
-    FILE_OPTIONS,
     add_options,
     file_options_given,
     kinds_given,
     option_named,
     run_option,
+    with_file_options,
 )
 from automl_admm.cli.shared.screen import cells, grid, hand_on, plain_console, say
 from automl_admm.core.messages import say_count
@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 
 @add_options(
     click.Option(["--target"], metavar="COL", help="The column to predict."),
-    *(run_option(option) for option in (option_named("columns"), *FILE_OPTIONS)),
+    run_option(option_named("columns")),
 )
+@with_file_options
 @click.command("inspect")
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the columns as JSON.")

@@ -13,12 +13,7 @@ import click
 from automl_admm.certify.watching import State, Watched
 from automl_admm.cli.shared.installed import unprinted
 from automl_admm.cli.shared.model_warnings import warn_of_model
-from automl_admm.cli.shared.run_options import (
-    FILE_OPTIONS,
-    add_options,
-    file_options_given,
-    run_option,
-)
+from automl_admm.cli.shared.run_options import file_options_given, with_file_options
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import NotCertifiedError
 from automl_admm.core.messages import say_count
@@ -30,7 +25,7 @@ from automl_admm.runs.saved.monitor.monitoring import monitor
 from automl_admm.store.run_folder import RunFolder
 
 
-@add_options(*(run_option(option) for option in FILE_OPTIONS))
+@with_file_options
 @click.command("monitor")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))

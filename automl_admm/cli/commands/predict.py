@@ -18,12 +18,7 @@ from automl_admm.cli.shared.installed import unprinted
 from automl_admm.cli.shared.model_warnings import warn_of_model
 from automl_admm.cli.shared.output_option import or_screen
 from automl_admm.cli.shared.prediction_notes import PredictionNotes
-from automl_admm.cli.shared.run_options import (
-    FILE_OPTIONS,
-    add_options,
-    file_options_given,
-    run_option,
-)
+from automl_admm.cli.shared.run_options import file_options_given, with_file_options
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.messages import say_count
@@ -50,7 +45,7 @@ BLOCK = 1 << 20
 NULLABLE = MappingProxyType({"i": "Int64", "u": "UInt64", "f": "Float64", "b": "boolean"})
 
 
-@add_options(*(run_option(option) for option in FILE_OPTIONS))
+@with_file_options
 @click.command("predict")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from automl_admm.cli.shared.installed import unprinted
-from automl_admm.cli.shared.run_options import (
-    FILE_OPTIONS,
-    add_options,
-    file_options_given,
-    run_option,
-)
+from automl_admm.cli.shared.run_options import file_options_given, with_file_options
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import StoreError
 from automl_admm.core.messages import resume_command
@@ -30,7 +25,7 @@ if TYPE_CHECKING:
     from automl_admm.report.rows.given import RowsAsked
 
 
-@add_options(*(run_option(option) for option in FILE_OPTIONS))
+@with_file_options
 @click.command("report")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option(

@@ -17,9 +17,8 @@ from automl_admm.cli.shared.model_warnings import warn_of_model
 from automl_admm.cli.shared.run_options import (
     AUTO,
     FILE_OPTIONS,
-    add_options,
     file_options_given,
-    run_option,
+    with_file_options,
 )
 from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import DataError, NotCertifiedError
@@ -40,7 +39,7 @@ from automl_admm.store.run_folder import RunFolder
 ENCODING = "encoding"
 
 
-@add_options(*(run_option(option) for option in FILE_OPTIONS))
+@with_file_options
 @click.command("verify")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("data", required=False, type=click.Path(path_type=Path))

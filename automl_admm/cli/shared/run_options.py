@@ -209,6 +209,11 @@ RESUME_OPTIONS = tuple(option for option in FIT_OPTIONS if option.resume_help is
 FILE_OPTIONS = tuple(option for option in FIT_OPTIONS if option.name in FILE_OPTION_NAMES)
 
 
+def with_file_options(command: click.Command) -> click.Command:
+    """Put the options that say how a data file is written before the command's own."""
+    return add_options(*(run_option(option) for option in FILE_OPTIONS))(command)
+
+
 def option_named(name: str) -> Option:
     """Return an option by its name in Python, for another command that offers it."""
     return next(option for option in FIT_OPTIONS if option.name == name)
