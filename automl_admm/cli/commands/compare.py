@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.cli.shared.screen import hand_on_json, say
 from automl_admm.cli.shared.text_table import print_side_by_side
 from automl_admm.pipelines.fit_results import say_interval
 from automl_admm.progress.visible_text import in_a_line
@@ -36,8 +36,7 @@ def command(runs: tuple[Path, ...], *, as_json: bool) -> None:
         raise click.UsageError("name two run folders or more.")
     found = compare([read_facts(run) for run in runs])
     if as_json:
-        content = {"schema": 1, **as_plain(found)}
-        hand_on(json.dumps(content, indent=2, allow_nan=False) + "\n")
+        hand_on_json({"schema": 1, **as_plain(found)})
         return
     _show(found)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import click
 
 from automl_admm.cli.shared.installed import unprinted
 from automl_admm.cli.shared.run_options import file_options_given, with_file_options
-from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.cli.shared.screen import hand_on_json, say
 from automl_admm.core.messages import say_count
 from automl_admm.pipelines.fit_results import as_interval, say_interval
 from automl_admm.runs.saved.given_table import GivenTable
@@ -37,12 +36,11 @@ def command(run: Path, data: Path, *, as_json: bool, **options: Any) -> None:
         rows = GivenTable.of_file(data, manifest, file_options_given(options))
         found = evaluate_on(folder, rows)
     if as_json:
-        hand_on(json.dumps(_as_json(found), indent=2) + "\n")
+        hand_on_json(_as_json(found))
         return
     for line in _warnings(found):
         say(f"warning: {line}", err=True)
-    for line in _lines(found):
-        say(line)
+    say("\n".join(_lines(found)))
 
 
 def _as_json(found: OnLabelledRows) -> dict[str, Any]:

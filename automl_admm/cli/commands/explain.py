@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from automl_admm.cli.shared.limits_explained import hand_on_csv, hand_on_json, print_limits
-from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.cli.shared.limits_explained import hand_on_csv, print_limits
+from automl_admm.cli.shared.screen import hand_on_json, say
 from automl_admm.cli.shared.text_table import print_facts, print_side_by_side
 from automl_admm.core.percentages import percent
 from automl_admm.pipelines.thresholds.single import say_threshold
@@ -48,14 +47,16 @@ def command(run: Path, key: str | None, *, of_limits: bool, as_json: bool, as_cs
         _explain_one(run, key, as_json=as_json)
         return
     found = explain_limits(read_view(run).searched)
-    (hand_on_csv if as_csv else hand_on_json if as_json else print_limits)(found)
+    if as_json:
+        hand_on_json({"schema": 1, **as_plain(found)})
+    else:
+        (hand_on_csv if as_csv else print_limits)(found)
 
 
 def _explain_one(run: Path, key: str, *, as_json: bool) -> None:
     found = explain(read_view(run), key)
     if as_json:
-        content = {"schema": 1, **as_plain(found)}
-        hand_on(json.dumps(content, indent=2, allow_nan=False) + "\n")
+        hand_on_json({"schema": 1, **as_plain(found)})
         return
     print_facts(list(_facts(found)))
     _print_parameters(found)

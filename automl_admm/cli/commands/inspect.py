@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from automl_admm.cli.shared.run_options import (
     run_option,
     with_file_options,
 )
-from automl_admm.cli.shared.screen import cells, grid, hand_on, plain_console, say
+from automl_admm.cli.shared.screen import cells, grid, hand_on_json, plain_console, say
 from automl_admm.core.messages import say_count
 from automl_admm.core.percentages import percent
 from automl_admm.data.ingest.answers import PLAIN, decide_answers, read_target, tell_answers
@@ -65,15 +64,15 @@ def command(data: Path, target: str | None, *, as_json: bool, **options: Any) ->
         *doubts_of_large_numbers(frame, {one.name for one in columns if one.kind == "number"}),
     )
     if as_json:
-        content: dict[str, Any] = {
+        content = {
             "rows": len(frame),
             "target": target,
             "task": task,
-            "leaks": list(leaks),
-            "doubts": list(doubts),
+            "leaks": leaks,
+            "doubts": doubts,
+            "columns": [asdict(one) for one in columns],
         }
-        content["columns"] = [asdict(one) for one in columns]
-        hand_on(json.dumps(content, indent=2) + "\n")
+        hand_on_json(content)
         return
     of_target = "" if y is None else f", {task} of '{target}'"
     say(f"{data}: {say_count(len(frame), 'row')}, {say_count(len(columns), 'column')}{of_target}")

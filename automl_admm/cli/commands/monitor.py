@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from automl_admm.certify.watching import State, Watched
 from automl_admm.cli.shared.installed import unprinted
 from automl_admm.cli.shared.model_warnings import warn_of_model
 from automl_admm.cli.shared.run_options import file_options_given, with_file_options
-from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.cli.shared.screen import hand_on_json, say
 from automl_admm.core.errors import NotCertifiedError
 from automl_admm.core.messages import say_count
 from automl_admm.data.drift import Shift
@@ -62,7 +61,7 @@ def command(
         known = None if reference is None else read_rows(manifest, reference, None, given)
         found = monitor(folder, rows, reference=known, confidence=confidence)
     if as_text:
-        hand_on(json.dumps(found.as_json(), indent=2) + "\n")
+        hand_on_json(found.as_json())
     else:
         _tell(found)
     if found.broken:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -23,7 +22,7 @@ from automl_admm.cli.shared.listing import (
 from automl_admm.cli.shared.plugin_check import ask_promises, subjects_of, tell_promises
 from automl_admm.cli.shared.plugin_package import KINDS as NEW
 from automl_admm.cli.shared.plugin_package import check_name, write_package
-from automl_admm.cli.shared.screen import hand_on, plain_console, say
+from automl_admm.cli.shared.screen import hand_on_json, plain_console, say
 from automl_admm.cli.shared.text_table import print_table
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.plugins.loading import RECORDS, PluginInfo, Plugins
@@ -122,7 +121,7 @@ def new_command(name: str, kind: str, out: Path | None) -> None:
 def _list(*, as_json: bool) -> None:
     infos = installed().infos
     if as_json:
-        hand_on(json.dumps([asdict(info) for info in infos], indent=2) + "\n")
+        hand_on_json([asdict(info) for info in infos])
         return
     rows = [_row(info) for info in infos]
     print_table(("plugin", "from", "state", "provides"), rows)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict
 
 from automl_admm.cli.shared.run_command import Loaded, facts_of
-from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.cli.shared.screen import hand_on_json, say
 from automl_admm.cli.shared.text_table import print_table
 from automl_admm.runs.prepare.assembly import build_observers
 from automl_admm.runs.prepare.best_proofs import BestProof, best_proofs
@@ -26,11 +25,9 @@ def print_dry_run(prepared: Preparation, loaded: Loaded, *, as_json: bool) -> No
     """Print the facts and the best proofs; nothing was searched, and no look was taken."""
     facts, proofs = facts_of(prepared, loaded), best_proofs(prepared)
     if as_json:
-        content = {"facts": facts, "limits": [asdict(one) for one in proofs]}
-        hand_on(json.dumps(content, indent=2, allow_nan=False) + "\n")
+        hand_on_json({"facts": facts, "limits": [asdict(one) for one in proofs]})
         return
-    for line in facts:
-        say(line)
+    say("\n".join(facts))
     if proofs:
         _print_proofs(proofs)
     say("dry run: all of it is fit for a search; nothing was searched or written")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.text_table import align, print_facts, print_table
 from automl_admm.progress.visible_text import in_a_line
-from automl_admm.report.content import as_plain
 from automl_admm.report.document.numbers import plain, score
 from automl_admm.report.sections.conflicts import (
     NOT_SO_FAR,
@@ -78,8 +76,7 @@ def _print_pair(pair: LimitPair, metric: str) -> None:
         for one in shown
     ]
     headings = ("", *pair.limits, metric, "within all limits")
-    for line in align([headings, *rows], right=range(4)):
-        say(line)
+    say("\n".join(align([headings, *rows], right=range(4))))
 
 
 def _nearest_to_both(pair: LimitPair) -> list[TradeOffPoint]:
@@ -95,12 +92,6 @@ def _nearest_to_both(pair: LimitPair) -> list[TradeOffPoint]:
 
 def _marked(value: float, is_held: bool) -> str:  # noqa: FBT001 - it is a fact
     return plain(value) if is_held else f"{plain(value)} !"
-
-
-def hand_on_json(found: ExplainedLimits) -> None:
-    """Print the whole explanation as JSON."""
-    content = {"schema": 1, **as_plain(found)}
-    hand_on(json.dumps(content, indent=2, allow_nan=False) + "\n")
 
 
 def hand_on_csv(found: ExplainedLimits) -> None:

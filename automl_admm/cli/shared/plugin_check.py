@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.cli.shared.screen import hand_on_json, say
 from automl_admm.cli.shared.text_table import print_table
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.execution.task_report import describe_exit
@@ -114,7 +114,7 @@ def tell_promises(request: str, promises: Sequence[Promise], *, as_json: bool) -
     """Print the outcome and return the exit code: 1 if a promise is broken."""
     states = [promise["state"] for promise in promises]
     if as_json:
-        hand_on(json.dumps({"request": request, "promises": promises}, indent=2) + "\n")
+        hand_on_json({"request": request, "promises": promises})
     else:
         keys = ("kind", "name", "promise", "state", "why")
         print_table(keys, [[promise[key] for key in keys] for promise in promises])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from automl_admm.cli.shared.announcement import announce
-from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.cli.shared.screen import hand_on_json, say
 from automl_admm.cli.shared.solver_prints import solver_prints_logged
 from automl_admm.cli.shared.summary import print_summary, summarise
 from automl_admm.cli.signals import INTERRUPTED
@@ -166,32 +165,27 @@ def conduct(prepared: Preparation, loaded: Loaded, progress: Progress, manner: M
     _print(outcome, manner)
     if manner.report:
         _write_report(outcome)
-    for told in filter(None, (outcome.result.stop.warning, explain_held_out_class(outcome))):
-        say(f"warning: {told}", err=True)
-    for broken in tell_broken(outcome):
-        say(f"warning: {broken}", err=True)
-    if is_interrupted(outcome.result) and outcome.fallback is not None:
-        say(
-            f"warning: {explain_fallback(outcome)} {cure_fallback(outcome).on_command_line(FLAGS)}",
-            err=True,
-        )
-        return INTERRUPTED
-    demand_evaluated(outcome)
+    told = (outcome.result.stop.warning, explain_held_out_class(outcome), *tell_broken(outcome))
+    for line in filter(None, told):
+        say(f"warning: {line}", err=True)
+    interrupted = is_interrupted(outcome.result)
+    if not interrupted or outcome.fallback is None:
+        demand_evaluated(outcome)
     if outcome.fallback is not None:
-        say(
-            f"warning: {explain_fallback(outcome)} {cure_fallback(outcome).on_command_line(FLAGS)}",
-            err=True,
-        )
+        cure = cure_fallback(outcome).on_command_line(FLAGS)
+        say(f"warning: {explain_fallback(outcome)} {cure}", err=True)
+        if interrupted:
+            return INTERRUPTED
     if prepared.config.on_infeasible == "raise":
         _demand(outcome)
-    return INTERRUPTED if is_interrupted(outcome.result) else 0
+    return INTERRUPTED if interrupted else 0
 
 
 def _print(outcome: PipelineResult, manner: Manner) -> None:
     """Print the result; beside JSON the profile goes to stderr."""
     summary = summarise(outcome)
     if manner.as_json:
-        hand_on(json.dumps(summary, indent=2) + "\n")
+        hand_on_json(summary)
     else:
         print_summary(summary)
     if manner.profile:

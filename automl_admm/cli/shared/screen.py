@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import errno
+import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -64,6 +65,11 @@ def hand_on(text: str) -> None:
     """Print data for another program, exactly; a terminal is shown them as messages are."""
     stream = sys.stdout
     getattr(stream, "hand_on", stream.write)(text)
+
+
+def hand_on_json(content: object) -> None:
+    """Print data for another program as JSON."""
+    hand_on(json.dumps(content, indent=2) + "\n")
 
 
 def cells(values: Iterable[object]) -> list[Text]:

@@ -44,18 +44,16 @@ def print_table(
     table = [headings, *rows]
     whole = align(table, right)
     if not sys.stdout.isatty():
-        for line in whole:
-            say(line)
+        say("\n".join(whole))
         return
     width = plain_console().width
     short = align([row[:-1] for row in table], right)
+    texts = [in_a_line(row[-1]) for row in table]
     room = width - max(map(cell_len, short)) - len(GAP)
     if max(map(cell_len, whole)) > width and room < LEAST_ROOM:
-        for line in _below(short, [in_a_line(row[-1]) for row in table], width):
-            say(line)
-        return
-    for line in _beside(short, [in_a_line(row[-1]) for row in table], room):
-        say(line)
+        say("\n".join(_below(short, texts, width)))
+    else:
+        say("\n".join(_beside(short, texts, room)))
 
 
 def print_facts(rows: Sequence[tuple[str, str]]) -> None:
@@ -66,8 +64,7 @@ def print_facts(rows: Sequence[tuple[str, str]]) -> None:
         names = align([(name,) for name, _ in rows])
         room = plain_console().width - max(map(cell_len, names)) - len(GAP)
         lines = _beside(names, [in_a_line(fact) for _, fact in rows], room)
-    for line in lines:
-        say(line)
+    say("\n".join(lines))
 
 
 def print_side_by_side(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -77,16 +74,14 @@ def print_side_by_side(headings: Sequence[str], rows: Sequence[Sequence[str]]) -
     """
     lines = align([headings, *rows])
     if not sys.stdout.isatty() or max(map(cell_len, lines)) <= plain_console().width:
-        for line in lines:
-            say(line)
+        say("\n".join(lines))
         return
     say(in_a_line(headings[0]))
     titles = align([(f"{INDENT}{title}",) for title in headings[1:]])
     room = plain_console().width - max(map(cell_len, titles)) - len(GAP)
     for name, *values in rows:
         say(f"{GAP}{in_a_line(name)}")
-        for line in _beside(titles, list(map(in_a_line, values)), room):
-            say(line)
+        say("\n".join(_beside(titles, list(map(in_a_line, values)), room)))
 
 
 def _below(lines: Sequence[str], texts: Sequence[str], width: int) -> Iterator[str]:
