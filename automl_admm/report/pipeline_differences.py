@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from automl_admm.report.pipeline_text import read_pipeline, shape_of, steps_of
+from automl_admm.report.pipeline_text import shape_of, steps_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,9 @@ def put_side_by_side(texts: Sequence[str]) -> SideBySide:
 
 def parameters_by_step(text: str) -> Mapping[str, str]:
     """Return the parameters as `component.name`, a second such component as `component#2.name`."""
-    row = read_pipeline(text)
     seen: Counter[str] = Counter()
     found = {}
-    for step in () if row is None else steps_of(row):
+    for step in steps_in(text):
         seen[step.component] += 1
         count = seen[step.component]
         title = step.component if count == 1 else f"{step.component}#{count}"

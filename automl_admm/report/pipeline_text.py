@@ -5,7 +5,6 @@ No plugin is loaded for it: a report can be made where the run's components are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 
 from automl_admm.core.messages import shorten
@@ -16,6 +15,7 @@ from automl_admm.grammar.text.parser import (
     WrittenBranches,
     WrittenStep,
     read_row,
+    steps_of,
 )
 
 LONGEST_STEP = 60
@@ -30,20 +30,15 @@ def read_pipeline(text: str) -> Row | None:
         return None
 
 
-def steps_of(row: Row) -> Iterator[WrittenStep]:
-    """Yield all steps of a pipeline, those in branches included."""
-    for item in row.items:
-        if isinstance(item, WrittenStep):
-            yield item
-        else:
-            for part in item.parts:
-                yield from steps_of(part)
+def steps_in(text: str) -> tuple[WrittenStep, ...]:
+    """Return all steps of a pipeline, those in branches included; none for any other text."""
+    row = read_pipeline(text)
+    return () if row is None else tuple(steps_of(row))
 
 
 def components_of(text: str) -> tuple[str, ...]:
     """Return the names of the components of a pipeline, in their order."""
-    row = read_pipeline(text)
-    return () if row is None else tuple(step.component for step in steps_of(row))
+    return tuple(step.component for step in steps_in(text))
 
 
 def shape_of(text: str) -> str:
@@ -64,9 +59,8 @@ def _shape_of_item(item: WrittenStep | WrittenBranches) -> str:
 
 def parameters_of(text: str) -> dict[tuple[str, str], Value]:
     """Return the value of each parameter by its component and name; the first of equal ones."""
-    row = read_pipeline(text)
     found: dict[tuple[str, str], Value] = {}
-    for step in () if row is None else steps_of(row):
+    for step in steps_in(text):
         for argument in step.arguments:
             found.setdefault((step.component, argument.name), argument.value)
     return found

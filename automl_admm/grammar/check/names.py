@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from automl_admm.core.errors import suggest
 from automl_admm.grammar.check.before_pairs import check_precedence, check_repeated_pairs
-from automl_admm.grammar.check.recursion import check_recursion, rules_used
+from automl_admm.grammar.check.recursion import all_below, check_recursion, rules_used
 from automl_admm.grammar.diagnostics import Code, Diagnostic
 from automl_admm.grammar.tree import (
     ANY_ORDER,
@@ -238,20 +238,12 @@ def _check_unused_rules(grammar: Grammar) -> Iterator[Diagnostic]:
     # All rules would be unused, which is one mistake and not many.
     if START not in bodies:
         return
-    reached = _reached(bodies)
+    uses = {name: rules_used(body, bodies) for name, body in bodies.items()}
+    reached = {START, *all_below(START, uses)}
     for rule in grammar.rules:
         if rule.name not in reached:
             message = f"rule '{rule.name}' is not used by '{START}'"
             yield Diagnostic(Code.UNUSED_RULE, rule.span, message, "Use it or delete it.")
-
-
-def _reached(bodies: Mapping[str, Node]) -> set[str]:
-    reached, waiting = {START}, [START]
-    while waiting:
-        new = rules_used(bodies[waiting.pop()], bodies) - reached
-        reached |= new
-        waiting.extend(new)
-    return reached
 
 
 def _check_imports(grammar: Grammar) -> Iterator[Diagnostic]:

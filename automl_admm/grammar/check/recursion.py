@@ -63,7 +63,7 @@ def _check_beginnings(rules: Rules) -> Iterator[Diagnostic]:
     empty = _closure(rules, _may_be_empty)
     uses = {name: set(_beginnings(body, rules, empty)) for name, body in rules.items()}
     while (cycle := _find_cycle(uses)) is not None:
-        start = min(range(len(cycle)), key=lambda i: _line(rules[cycle[i]]))
+        start = min(range(len(cycle)), key=lambda i: rules[cycle[i]].span)
         ring = [*cycle[start:], *cycle[:start]]
         closing = ring[-1]
         span = next(r.span for r in references(rules[closing]) if r.name == ring[0])
@@ -72,10 +72,6 @@ def _check_beginnings(rules: Rules) -> Iterator[Diagnostic]:
         help_ = f"Let it come last: '{ring[0]}: a {ring[0]} | {NONE}'."
         yield Diagnostic(Code.RECURSION, span, message, help_)
         uses[closing].discard(ring[0])
-
-
-def _line(node: Node) -> tuple[int, int]:
-    return node.span.line, node.span.column
 
 
 def _find_cycle(uses: Mapping[str, set[str]]) -> list[str] | None:
@@ -187,14 +183,15 @@ def _reached(rules: Rules) -> list[str]:
 def _cyclic_groups(rules: Rules) -> dict[str, tuple[str, ...]]:
     """Return, for each recursive rule, all rules of its cycles, in the order of the text."""
     uses = {name: rules_used(body, rules) for name, body in rules.items()}
-    below = {name: _all_below(name, uses) for name in rules}
+    below = {name: all_below(name, uses) for name in rules}
     cyclic = [name for name in rules if name in below[name]]
     return {
         name: tuple(o for o in cyclic if o in below[name] and name in below[o]) for name in cyclic
     }
 
 
-def _all_below(name: str, uses: Mapping[str, set[str]]) -> set[str]:
+def all_below(name: str, uses: Mapping[str, set[str]]) -> set[str]:
+    """Return the rules that a rule uses, directly or through others."""
     found: set[str] = set()
     waiting = [name]
     while waiting:

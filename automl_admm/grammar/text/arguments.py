@@ -11,9 +11,7 @@ from automl_admm.core.decisions import find_value
 from automl_admm.core.errors import suggest
 from automl_admm.core.space import Choice, Parameter, Pick, Value, is_active
 from automl_admm.core.structure.pipeline_space import Module
-from automl_admm.grammar.diagnostics import Diagnostic
 from automl_admm.grammar.text.parser import Argument, TextCode, TextError, WrittenStep
-from automl_admm.grammar.tree import Span
 
 NEIGHBOURS = 8  # floats to either side of the computed place
 LONGEST_SHOWN = 60  # characters of a value in a message
@@ -47,11 +45,11 @@ def _check_names(module: Module, step: WrittenStep) -> None:
         elif argument.name in fixed:
             if _find(argument.value, (fixed[argument.name],)) is None:
                 message = f"'{argument.name}' is always {json.dumps(fixed[argument.name])} here"
-                raise _error(TextCode.VALUE, argument.value_span, message)
+                raise TextError(argument.value_span, message, code=TextCode.VALUE)
         elif argument.name not in names:
             message = f"'{module.component}' has no parameter '{argument.name}'"
             help_ = suggest(argument.name, {*names, *fixed})
-            raise _error(TextCode.UNKNOWN_PARAMETER, argument.name_span, message, help_)
+            raise TextError(argument.name_span, message, help_, code=TextCode.UNKNOWN_PARAMETER)
 
 
 def _bind(module: Module, step: WrittenStep, declared: Mapping[str, Choice | Parameter]) -> Bound:
@@ -77,7 +75,7 @@ def _inactive(argument: Argument, item: Choice | Parameter, module: Module) -> T
     parent = next(short for short, name in module.parameters if name == item.when.decision)
     message = f"'{argument.name}' has no effect with this '{parent}'"
     help_ = f"It has one where {parent} is {' or '.join(map(json.dumps, item.when.alternatives))}."
-    return _error(TextCode.VALUE, argument.name_span, message, help_)
+    return TextError(argument.name_span, message, help_, code=TextCode.VALUE)
 
 
 def _check_value(argument: Argument, item: Choice | Parameter) -> None:
@@ -145,7 +143,7 @@ def _real_unit(number: float, parameter: Parameter) -> float:
 def _no_such_value(argument: Argument, values: Iterable[Value]) -> TextError:
     message = f"'{argument.name}' cannot be {_shown(argument.value)}"
     help_ = suggest(_plain(argument.value), map(_plain, values))
-    return _error(TextCode.VALUE, argument.value_span, message, help_)
+    return TextError(argument.value_span, message, help_, code=TextCode.VALUE)
 
 
 def _shown(value: Value) -> str:
@@ -161,8 +159,4 @@ def _outside(argument: Argument, parameter: Parameter) -> TextError:
     kind = "a whole number" if parameter.is_integer else "a number"
     message = f"'{argument.name}' cannot be {_shown(argument.value)}"
     help_ = f"It is {kind} from {parameter.low:.12g} to {parameter.high:.12g}."
-    return _error(TextCode.VALUE, argument.value_span, message, help_)
-
-
-def _error(code: TextCode, span: Span, message: str, help_: str = "") -> TextError:
-    return TextError(Diagnostic(code, span, message, help_))
+    return TextError(argument.value_span, message, help_, code=TextCode.VALUE)

@@ -42,6 +42,7 @@ from automl_admm.grammar.text.parser import (
     WrittenBranches,
     WrittenStep,
     read_row,
+    steps_of,
 )
 from automl_admm.grammar.tree import NONE, Span
 
@@ -101,7 +102,7 @@ def find_derived(texts: Iterable[str], pipelines: PipelineSpace) -> dict[int, Ca
         with suppress(TextError, AutomlAdmmError):
             row = _read_once(text)
             # Most texts end here, and nobody reads what is wrong with them.
-            if all(step.component in language.modules for step in _steps(row)):
+            if all(step.component in language.modules for step in steps_of(row)):
                 found[place] = language.candidate(row)
     return found
 
@@ -149,27 +150,18 @@ class _Language:
 
     def check(self, row: Row) -> None:
         """Raise for a step without a matching module anywhere."""
-        for step in _steps(row):
+        for step in steps_of(row):
             modules = self.modules.get(step.component)
             if modules is None:
                 why = self.absent.get(step.component)
                 message = f"no pipeline here has a step '{step.component}'"
                 message += f": it is in the grammar, but {why}" if why else ""
                 help_ = "" if why else suggest(step.component, self.modules)
-                raise _error(TextCode.UNKNOWN_COMPONENT, step.span, message, help_)
+                raise TextError(step.span, message, help_, code=TextCode.UNKNOWN_COMPONENT)
             first = bind(modules[0], step, self.declared)
             others = (bind(module, step, self.declared) for module in modules[1:])
             if isinstance(first, TextError) and all(isinstance(b, TextError) for b in others):
                 raise first
-
-
-def _steps(row: Row) -> Iterator[WrittenStep]:
-    for item in row.items:
-        if isinstance(item, WrittenStep):
-            yield item
-        else:
-            for part in item.parts:
-                yield from _steps(part)
 
 
 # What a stretch of a row says of decisions and parameters: bounds, nested as they were found.
@@ -220,7 +212,7 @@ class _Failure:
         help_ = (
             f"Here may stand: {', '.join(expected)}." if expected else "Nothing may follow here."
         )
-        return _error(TextCode.NOT_IN_LANGUAGE, self.span, message, help_)
+        return TextError(self.span, message, help_, code=TextCode.NOT_IN_LANGUAGE)
 
 
 def _misplaced(item: Written) -> str:
@@ -265,7 +257,7 @@ class _Matching:
         self.steps += 1
         if self.steps > MOST_STEPS:
             message = "the text can be read in too many ways"
-            raise _error(TextCode.TOO_LARGE, row.end, message)
+            raise TextError(row.end, message, code=TextCode.TOO_LARGE)
 
     def _ends(self, shape: Shape, row: Row, place: int) -> Ends:
         match shape:
@@ -301,7 +293,7 @@ class _Matching:
         if len(item.parts) != len(shapes):
             message = f"'{kind}' has {len(item.parts)} parts, and here it is one of {len(shapes)}"
             help_ = f"Write '{NONE}' for an empty part."
-            problem = _error(TextCode.NOT_IN_LANGUAGE, item.span, message, help_)
+            problem = TextError(item.span, message, help_, code=TextCode.NOT_IN_LANGUAGE)
             self.failure.note(row, place, None, problem)
             return {}
         found: list[Found] = []
@@ -373,7 +365,7 @@ def _too_late(shape: Ordered, number: int, later: int, item: Written) -> TextErr
     """Say the mistake of an item behind one of its successors."""
     name, other = shape.items[number][0], shape.items[later][0]
     message = f"'{name}' stands before '{other}' in this order, not behind it"
-    return _error(TextCode.NOT_IN_LANGUAGE, item.span, message)
+    return TextError(item.span, message, code=TextCode.NOT_IN_LANGUAGE)
 
 
 def _order_bound(shape: Ordered, order: tuple[int, ...]) -> Bound:
@@ -387,7 +379,3 @@ def _order_bound(shape: Ordered, order: tuple[int, ...]) -> Bound:
     kept = (*shape.precedence, *pairwise(order))
     whole = every if is_written else arrange((*order, *rest), kept)
     return Bound(picks=((shape.decision, tuple(shape.items[i][0] for i in whole)),))
-
-
-def _error(code: TextCode, span: Span, message: str, help_: str = "") -> TextError:
-    return TextError(Diagnostic(code, span, message, help_))

@@ -57,9 +57,11 @@ class TextCode(StrEnum):
 class TextError(Exception):
     """The text is no pipeline of the language; it carries the one diagnostic."""
 
-    def __init__(self, diagnostic: Diagnostic) -> None:
-        super().__init__(diagnostic.message)
-        self.diagnostic = diagnostic
+    def __init__(
+        self, span: Span, message: str, help_: str = "", code: TextCode = TextCode.SYNTAX
+    ) -> None:
+        super().__init__(message)
+        self.diagnostic = Diagnostic(code, span, message, help_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,16 @@ class WrittenBranches:
 Written = WrittenStep | WrittenBranches
 
 
+def steps_of(row: Row) -> Iterator[WrittenStep]:
+    """Yield all steps of a pipeline, those in branches included."""
+    for item in row.items:
+        if isinstance(item, WrittenStep):
+            yield item
+        else:
+            for part in item.parts:
+                yield from steps_of(part)
+
+
 @dataclass(frozen=True, slots=True)
 class _Token:
     kind: str
@@ -112,13 +124,13 @@ def read_row(text: str, first_line: int = 1) -> Row:
     """Read a pipeline; `first_line` is its first line in a file."""
     if len(text) > MAX_CHARACTERS:
         message = f"a pipeline has at most {MAX_CHARACTERS} characters"
-        raise _error(Span(first_line, 1, first_line, 1), message, code=TextCode.TOO_LARGE)
+        raise TextError(Span(first_line, 1, first_line, 1), message, code=TextCode.TOO_LARGE)
     reading = _Reading(list(_tokens(text, first_line)))
     row = reading.row(0)
     if reading.next.kind != "end":
-        raise _error(reading.next.span, f"'{reading.next.text}' is not expected here")
+        raise TextError(reading.next.span, f"'{reading.next.text}' is not expected here")
     if not row.items:
-        raise _error(row.end, "there is no pipeline here", "Write it like 'impute() ridge()'.")
+        raise TextError(row.end, "there is no pipeline here", "Write it like 'impute() ridge()'.")
     return row
 
 
@@ -164,20 +176,20 @@ class _Reading:
         """Skip this sign, or raise; `closing` is the possible alternative."""
         if not self.is_sign(sign):
             due = f"'{sign}' or '{closing}'" if closing else f"'{sign}'"
-            raise _error(self.next.span, f"{_shown(self.next)} stands where {due} is due", help_)
+            raise TextError(self.next.span, f"{_shown(self.next)} stands where {due} is due", help_)
         return self.take()
 
     def row(self, depth: int) -> Row:
         """Read items up to the first token that begins none."""
         if depth > MAX_NESTING:
             message = f"the text is nested more than {MAX_NESTING} deep"
-            raise _error(self.next.span, message, code=TextCode.TOO_LARGE)
+            raise TextError(self.next.span, message, code=TextCode.TOO_LARGE)
         items: list[Written] = []
         while self.next.kind == "name":
             items.append(self.item(depth))
         if self.next.kind in {"number", "string", "strange"}:
             help_ = "A pipeline is a row of steps such as 'pca(n_components=3)'."
-            raise _error(self.next.span, f"{_shown(self.next)} is not expected here", help_)
+            raise TextError(self.next.span, f"{_shown(self.next)} is not expected here", help_)
         return Row(tuple(items), self.next.span)
 
     def item(self, depth: int) -> Written:
@@ -205,7 +217,7 @@ class _Reading:
             return Row((), self.take().span)
         row = self.row(depth + 1)
         if not row.items:
-            raise _error(row.end, "a row is empty", f"Write '{NONE}'.")
+            raise TextError(row.end, "a row is empty", f"Write '{NONE}'.")
         return row
 
     def arguments(self) -> Iterator[Argument]:
@@ -214,7 +226,7 @@ class _Reading:
         while not self.is_sign(")"):
             argument = self.argument()
             if argument.name in seen:
-                raise _error(argument.name_span, f"'{argument.name}' is given twice")
+                raise TextError(argument.name_span, f"'{argument.name}' is given twice")
             seen.add(argument.name)
             yield argument
             if not self.is_sign(")"):
@@ -226,7 +238,7 @@ class _Reading:
         name = self.next
         if name.kind != "name":
             help_ = "Arguments read 'name=value'."
-            raise _error(name.span, f"{_shown(name)} stands where a name is due", help_)
+            raise TextError(name.span, f"{_shown(name)} stands where a name is due", help_)
         self.take()
         self.demand("=", "Arguments read 'name=value'.")
         value = self.take()
@@ -240,12 +252,12 @@ def _value(token: _Token) -> Value:
         return WORDS[token.text]
     if token.kind == "name":
         help_ = f'A text stands between double quotes: "{token.text}".'
-        raise _error(token.span, f"'{token.text}' is no value", help_)
+        raise TextError(token.span, f"'{token.text}' is no value", help_)
     try:
         return str(json.loads(token.text if token.kind == "string" else ""))
     except ValueError:
         help_ = 'A value is a number, a text such as "mean", true, false or null.'
-        raise _error(token.span, f"{_shown(token)} is no value", help_) from None
+        raise TextError(token.span, f"{_shown(token)} is no value", help_) from None
 
 
 def _number(text: str) -> float | int:
@@ -256,9 +268,3 @@ def _number(text: str) -> float | int:
 
 def _shown(token: _Token) -> str:
     return "the end" if token.kind == "end" else repr(token.text)
-
-
-def _error(
-    span: Span, message: str, help_: str = "", code: TextCode = TextCode.SYNTAX
-) -> TextError:
-    return TextError(Diagnostic(code, span, message, help_))

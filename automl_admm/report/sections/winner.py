@@ -11,7 +11,7 @@ from automl_admm.pipelines.thresholds.by_group import name_thresholds
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, block_of_code, name, tag, together
 from automl_admm.report.document.tables import facts, folded, table
-from automl_admm.report.pipeline_text import read_pipeline, steps_of
+from automl_admm.report.pipeline_text import read_pipeline, steps_in
 from automl_admm.report.sections.section import Section
 from automl_admm.report.shipped import shipped_of
 from automl_admm.report.view import RunView
@@ -86,8 +86,7 @@ def measure(view: RunView) -> Winner:
 
 
 def _steps(text: str) -> tuple[StepShown, ...]:
-    row = read_pipeline(text)
-    steps = () if row is None else tuple(steps_of(row))
+    steps = steps_in(text)
     return tuple(StepShown(s.component, {a.name: a.value for a in s.arguments}) for s in steps)
 
 
