@@ -13,6 +13,7 @@ from automl_admm.report.document import numbers
 from automl_admm.report.document.frame import whole_page
 from automl_admm.report.document.html import Markup, Part, block_of_code, name, tag
 from automl_admm.report.document.tables import facts, table
+from automl_admm.report.sections.limits import say_verdict
 from automl_admm.report.view import RunView
 
 NOT_SAID = (
@@ -30,10 +31,10 @@ automl-admm verify RUN DATA --statement statement.json   # and the data say the 
 """
 
 
-def draw_certificate(
-    view: RunView, certificate: Certificate, stated: Statement, sha256: str
-) -> str:
-    """Return the page; `sha256` is that of the file of the statement."""
+def draw(view: RunView, stated: Statement, sha256: str) -> bytes:
+    """Return the page of a run that has a certificate; `sha256` is that of the statement's file."""
+    certificate = view.certificate
+    assert certificate is not None  # noqa: S101 - the statement was made of it
     header = tag(
         "header",
         tag("h1", "Certificate of ", name(view.title, 120)),
@@ -49,7 +50,8 @@ def draw_certificate(
         _section("How to check it", *_checks()),
     )
     footer = tag("footer", tag("p", "Made by automl-admm from the files of the run folder."))
-    return whole_page(f"Certificate of {view.title}", header, main, footer)
+    drawn = whole_page(f"Certificate of {view.title}", header, main, footer)
+    return drawn.encode("utf-8", "backslashreplace")
 
 
 def _section(title: str, *parts: Part) -> Markup:
@@ -79,12 +81,10 @@ def _tests(certificate: Certificate) -> Markup:
 
 
 def _test(one: Finding, risk: float) -> tuple[Part, ...]:
-    look = {"certified": "good", "violated": "bad"}.get(one.verdict.value, "fair")
-    verdict = f"{one.verdict}{' (approximate)' if one.is_approximate else ''}"
     counted = ", ".join(f"{cell} {count}" for cell, count in one.counts.items())
     return (
         name(one.limit),
-        tag("span", verdict, class_=look),
+        say_verdict(one),
         name(one.method),
         name(counted or numbers.NONE),
         numbers.plain(one.value),
@@ -137,10 +137,3 @@ def _checks() -> Iterator[Markup]:
         "(ssh-keygen, gpg or openssl). Then compare the run folder, and compute all claims again:",
     )
     yield block_of_code(COMMANDS)
-
-
-def draw(view: RunView, stated: Statement, sha256: str) -> bytes:
-    """Return the bytes of the page of a run that has a certificate."""
-    assert view.certificate is not None  # noqa: S101 - the statement was made of it
-    drawn = draw_certificate(view, view.certificate, stated, sha256)
-    return drawn.encode("utf-8", "backslashreplace")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -93,11 +93,15 @@ class Chart:
     layers: tuple[Layer, ...]
     marks_x: tuple[float, ...] = ()
     marks_label: str = ""
-    may_be_log: bool = field(default=False)
-    has_whole_x: bool = field(default=False)
-    has_whole_y: bool = field(default=False)
-    shows_all: bool = field(default=False)
+    may_be_log: bool = False
+    has_whole_x: bool = False
+    has_whole_y: bool = False
+    shows_all: bool = False
     height: float = HEIGHT
+
+    def with_legend(self) -> Markup:
+        """Return the legend, and the chart below it."""
+        return together(self.legend(), self.drawn())
 
     def drawn(self) -> Markup:
         """Return the chart as SVG; without a finite point it says so."""

@@ -84,6 +84,11 @@ def curves_of(
     return ClassCurves(name, rows, area, average, roc, precision, bins, error, brier)
 
 
+def rate_interval(events: int, rows: int) -> tuple[float, float]:
+    """Return the exact interval of a rate."""
+    return lower_rate(events, rows, RISK), upper_rate(events, rows, RISK)
+
+
 def _points(across: Any, up: Any) -> Points:
     """Return at most so many points, evenly along the curve, its ends among them."""
     along = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(across)) + np.abs(np.diff(up)))])
@@ -114,7 +119,8 @@ def _bin(is_class: Any, scores: Any, weights: Any, *, are_trials: bool) -> Bin:
     rows, events = len(scores), int(is_class.sum())
     bounds: tuple[float | None, float | None] = (None, None)
     if are_trials:
-        bounds = (_round(lower_rate(events, rows, RISK)), _round(upper_rate(events, rows, RISK)))
+        low, high = rate_interval(events, rows)
+        bounds = (_round(low), _round(high))
     predicted, observed = (np.average(v, weights=weights) for v in (scores, is_class))
     weight = float(rows if weights is None else weights.sum())
     return Bin(rows, weight, _round(predicted), _round(observed), *bounds)

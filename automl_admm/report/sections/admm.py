@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from automl_admm.report.document import numbers
@@ -16,6 +16,15 @@ from automl_admm.runs.session.iterations import Iteration, read_iterations
 STRATEGY = "admm"
 # More lines cannot be told apart by their looks.
 MOST_LINES = 6
+SAID_OF_RESIDUALS = (
+    "Primal: the distance of whole-numbered parameters from the grid, and of the limits from "
+    "being kept. Dual: the last step on the grid. Both fall towards 0 as the parts agree."
+)
+SAID_OF_PENALTIES = "The weight of the limits, and of whole numbers, in what the search minimises."
+SAID_OF_MULTIPLIERS = (
+    "The price of each limit: above 0 it binds, and the search gives up score to keep it."
+)
+Line = tuple[str, list[tuple[float, float]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +48,20 @@ def draw(found: Course) -> Markup:
     """Draw a small figure for each kind of number."""
     if not found.iterations:
         return tag("p", "No outer iteration is on record: none has ended yet.")
+    residuals = [
+        ("primal", _line(found, lambda one: one.primal_residual)),
+        ("dual", _line(found, lambda one: one.dual_residual)),
+    ]
+    penalties = [
+        ("of the limits", _line(found, lambda one: one.penalty)),
+        ("of whole numbers", _line(found, lambda one: one.integer_penalty)),
+    ]
     charts = [
-        _figure(found, "residual", _residuals(found), _said_of_residuals()),
-        _figure(found, "penalty ρ", _penalties(found), _said_of_penalties()),
+        _figure(found, "residual", residuals, SAID_OF_RESIDUALS),
+        _figure(found, "penalty ρ", penalties, SAID_OF_PENALTIES),
     ]
     if found.limits:
-        charts.append(_figure(found, "multiplier μ", _multipliers(found), _said_of_multipliers()))
+        charts.append(_figure(found, "multiplier μ", _multipliers(found), SAID_OF_MULTIPLIERS))
     said = (
         "The search is parted in two: numbers are tuned at fixed components, then components are "
         "chosen at fixed numbers. Each outer iteration does both, and moves the prices that make "
@@ -53,41 +70,12 @@ def draw(found: Course) -> Markup:
     return together(tag("p", said), tag("div", *charts, class_="charts"))
 
 
-def _said_of_residuals() -> str:
-    return (
-        "Primal: the distance of whole-numbered parameters from the grid, and of the limits from "
-        "being kept. Dual: the last step on the grid. Both fall towards 0 as the parts agree."
-    )
-
-
-def _said_of_penalties() -> str:
-    return "The weight of the limits, and of whole numbers, in what the search minimises."
-
-
-def _said_of_multipliers() -> str:
-    return "The price of each limit: above 0 it binds, and the search gives up score to keep it."
-
-
 def _line(found: Course, value: Callable[[Iteration], float | None]) -> list[tuple[float, float]]:
     pairs = ((float(place), value(one)) for place, one in enumerate(found.iterations, start=1))
     return [(place, number) for place, number in pairs if number is not None]
 
 
-def _residuals(found: Course) -> tuple[tuple[str, list[tuple[float, float]]], ...]:
-    return (
-        ("primal", _line(found, lambda one: one.primal_residual)),
-        ("dual", _line(found, lambda one: one.dual_residual)),
-    )
-
-
-def _penalties(found: Course) -> tuple[tuple[str, list[tuple[float, float]]], ...]:
-    return (
-        ("of the limits", _line(found, lambda one: one.penalty)),
-        ("of whole numbers", _line(found, lambda one: one.integer_penalty)),
-    )
-
-
-def _multipliers(found: Course) -> tuple[tuple[str, list[tuple[float, float]]], ...]:
+def _multipliers(found: Course) -> list[Line]:
     """Return the multipliers of the limits, the largest of them at most."""
 
     def of(place: int) -> list[tuple[float, float]]:
@@ -95,12 +83,10 @@ def _multipliers(found: Course) -> tuple[tuple[str, list[tuple[float, float]]], 
 
     lines = [(limit, of(place)) for place, limit in enumerate(found.limits)]
     lines.sort(key=lambda pair: -max(abs(value) for _, value in pair[1]))
-    return tuple(lines[:MOST_LINES])
+    return lines[:MOST_LINES]
 
 
-def _figure(
-    found: Course, title: str, lines: Sequence[tuple[str, list[tuple[float, float]]]], said: str
-) -> Markup:
+def _figure(found: Course, title: str, lines: list[Line], said: str) -> Markup:
     starts = [
         place + 0.5
         for place in range(1, len(found.iterations))
@@ -120,10 +106,10 @@ def _figure(
         has_whole_x=True,
         shows_all=True,
     )
-    return figure(together(chart.legend(), chart.drawn()), said, _table(found, lines))
+    return figure(chart.with_legend(), said, _table(found, lines))
 
 
-def _table(found: Course, lines: Sequence[tuple[str, list[tuple[float, float]]]]) -> Markup:
+def _table(found: Course, lines: list[Line]) -> Markup:
     known = [dict(points) for _, points in lines]
     rows: list[tuple[Part, ...]] = [
         (

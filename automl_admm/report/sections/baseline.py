@@ -118,22 +118,20 @@ def draw(found: Baseline) -> Markup:
     return together(
         said,
         table(headings, map(_row, found.compared), text_columns=2),
-        None if found.shipped_at is None else tag("p", name(_elsewhere(found.shipped_at))),
-        None if found.shipped_with is None else tag("p", name(_together(found.shipped_with))),
+        *(
+            tag("p", name(f"The model is {own}. The other lines are {others}."))
+            for own, others in (
+                (found.shipped_at, "at the search's own thresholds"),
+                (found.shipped_with, "means over folds"),
+            )
+            if own is not None
+        ),
         tag(
             "p",
             "The best of many pipelines was lucky on the validation rows, too: its score there is "
             "better than on new rows.",
         ),
     )
-
-
-def _elsewhere(shipped_at: str) -> str:
-    return f"The model is {shipped_at}. The other lines are at the search's own thresholds."
-
-
-def _together(shipped_with: str) -> str:
-    return f"The model is {shipped_with}. The other lines are means over folds."
 
 
 def _row(one: Compared) -> tuple[Part, ...]:

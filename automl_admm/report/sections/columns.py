@@ -10,7 +10,6 @@ import numpy as np
 
 from automl_admm.data.ingest.records import read_ingest
 from automl_admm.execution.shared_state import unheard_warnings
-from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.measured import Table, score_of
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, Part, name, tag, together
@@ -57,35 +56,27 @@ def measure(view: RunView) -> ColumnImportance | None:
     part, columns = _part(rows.table, seed), _made(rows)
 
     def score(X: Any) -> float:
-        return _score(metric, rows, replace(part, X=X))
+        return score_of(metric, rows.run.pipeline, replace(part, X=X))
 
+    reason = None
     with unheard_warnings(), rows_for_the_model(rows.run.pipeline, part.X):
         if math.isnan(score(part.X)):
             reason = _undefined(view.metric, rows, len(part.y))
-            return ColumnImportance(
-                metric=view.metric,
-                rows=len(part.y),
-                given=len(rows.table.y),
-                repeats=REPEATS,
-                is_cut_short=False,
-                columns=(),
-                unreached=(),
-                reason=reason,
-            )
+            columns = {}
         found = measure_columns(part.X, columns, score, seed)
     reached = {one.name for one in found}
     unreached = tuple(column for column in columns if column not in reached)
     done = min((one.repeats for one in found), default=0)
     is_cut_short = bool(unreached) or done < REPEATS
     return ColumnImportance(
-        view.metric,
-        len(part.y),
-        len(rows.table.y),
-        REPEATS,
-        is_cut_short and bool(columns),
-        found,
-        unreached,
-        None,
+        metric=view.metric,
+        rows=len(part.y),
+        given=len(rows.table.y),
+        repeats=REPEATS,
+        is_cut_short=is_cut_short and bool(columns),
+        columns=found,
+        unreached=unreached,
+        reason=reason,
     )
 
 
@@ -95,10 +86,6 @@ def _undefined(metric: str, rows: GivenRows, count: int) -> str:
         return f"{among}, so there is no {metric} that a shuffle could lose."
     counted = "one row has" if count == 1 else f"these {count} rows have"
     return f"{counted.capitalize()} no {metric} that a shuffle could lose."
-
-
-def _score(metric: Metric, rows: GivenRows, part: Table) -> float:
-    return score_of(metric, rows.run.pipeline, part)
 
 
 def _part(table: Table, seed: int) -> Table:

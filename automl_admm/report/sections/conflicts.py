@@ -183,7 +183,8 @@ def draw(found: ExplainedLimits) -> Markup:
     headings = ("Evaluation", "Would be met", "Pipeline", *found.limits, found.metric)
     nearest = table(headings, closest, text_columns=3) if found.closest else None
     return together(
-        tag("p", name(_sentence(found)), class_="verdict bad"),
+        # A name keeps its letters, so it does not begin the sentence.
+        tag("p", name(f"In the evaluations of this run {found.said}."), class_="verdict bad"),
         tag("p", f"{tell_count(found)}. {NOT_SO_FAR}"),
         None if nearest is None else tag("h3", "The closest"),
         nearest,
@@ -200,11 +201,6 @@ def _close_row(one: ClosePoint) -> tuple[Part, ...]:
 def _point_row(one: TradeOffPoint) -> tuple[Part, ...]:
     first, second = map(numbers.plain, one.values)
     return (first, second, _marks(one.holds), numbers.score(one.score), one.number)
-
-
-def _sentence(found: ExplainedLimits) -> str:
-    # A name keeps its letters, so it does not begin the sentence.
-    return f"In the evaluations of this run {found.said}."
 
 
 def tell_count(found: ExplainedLimits) -> str:

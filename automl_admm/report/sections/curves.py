@@ -92,8 +92,7 @@ def _missing(only: str) -> str:
 
 
 def _chart(title: str, x: str, y: str, layers: Sequence[Layer]) -> Markup:
-    chart = Chart(title, x, y, tuple(layers), shows_all=True)
-    return together(chart.legend(), chart.drawn())
+    return Chart(title, x, y, tuple(layers), shows_all=True).with_legend()
 
 
 def _lines(shown: Sequence[ClassCurves], key: str) -> list[Layer]:

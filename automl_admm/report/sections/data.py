@@ -80,13 +80,15 @@ def _columns(view: RunView) -> Iterator[Column]:
 def draw(found: Data) -> Markup:
     """Draw the facts, the columns with notes, and all columns."""
     kinds = Counter(one.kind for one in found.described)
+    rows = numbers.searched(found.searched_rows, found.rows)
+    is_share = found.searched_rows < found.rows
     noted = [one for one in found.described if one.note or one.is_asked or not one.made]
     return together(
         facts(
             [
                 ("Data", None if found.source is None else name(found.source)),
-                ("Searched on", f"{_rows(found)} rows, {say_count(found.columns, 'column')}"),
-                ("Fitted on", say_count(found.rows, "row") if _is_share(found) else None),
+                ("Searched on", f"{rows} rows, {say_count(found.columns, 'column')}"),
+                ("Fitted on", say_count(found.rows, "row") if is_share else None),
                 ("Validation", found.split),
                 ("Target", None if found.target is None else name(found.target)),
                 ("For limits only", name(", ".join(found.sensitive)) if found.sensitive else None),
@@ -98,14 +100,6 @@ def draw(found: Data) -> Markup:
         _noted(noted),
         folded("All columns", _table(found.described)) if found.described else None,
     )
-
-
-def _rows(found: Data) -> str:
-    return numbers.searched(found.searched_rows, found.rows)
-
-
-def _is_share(found: Data) -> bool:
-    return found.searched_rows < found.rows
 
 
 def _noted(columns: list[Column]) -> Markup:

@@ -10,16 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.certify.bounds.rates import lower_rate, upper_rate
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, Part, name, tag, together
 from automl_admm.report.document.tables import table
+from automl_admm.report.rows.curves import RISK, rate_interval
 from automl_admm.report.rows.given import GivenRows
 from automl_admm.report.sections.section import Section
 from automl_admm.report.view import RunView
-
-# Two-sided, at 95 %.
-RISK = 0.025
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +112,7 @@ def _rate(given: GivenRows, title: str, events: Any, among: Any) -> GroupMeasure
     value = float(np.average(events[among], weights=more))
     if not given.are_trials:
         return GroupMeasure(title, value, rows, None, None)
-    count = int(events[among].sum())
-    bounds = lower_rate(count, rows, RISK), upper_rate(count, rows, RISK)
-    return GroupMeasure(title, value, rows, *bounds)
+    return GroupMeasure(title, value, rows, *rate_interval(int(events[among].sum()), rows))
 
 
 def _area(rows: GivenRows, inside: Any) -> GroupMeasure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from automl_admm.certify.certificate import Certificate
@@ -155,7 +155,7 @@ def _limit(
         kept=price.measured - price.broken,
         measured=price.measured,
         relaxed=price.relaxed.bound,
-        gain=None if price.gain is None or not math.isfinite(price.gain) else price.gain,
+        gain=numbers.finite(price.gain),
     )
 
 
@@ -274,13 +274,18 @@ def _rows(found: Limits) -> str:
     return f"{found.rows} set aside before the search, {found.rows_tested} of them counted"
 
 
+def say_verdict(found: Finding | Proof) -> Markup:
+    """Return the verdict on a limit in its colour, with a word if it is approximate."""
+    verdict = str(found.verdict)
+    look = {"certified": "good", "violated": "bad"}.get(verdict, "fair")
+    return tag("span", f"{verdict}{' (approximate)' * found.is_approximate}", class_=look)
+
+
 def _proof_row(limit: str, proof: Proof) -> tuple[Part, ...]:
-    look = {"certified": "good", "violated": "bad"}.get(proof.verdict, "fair")
-    verdict = f"{proof.verdict}{' (approximate)' if proof.is_approximate else ''}"
     needed = "–" if proof.rows_needed is None else proof.rows_needed
     return (
         name(limit),
-        tag("span", verdict, class_=look),
+        say_verdict(proof),
         numbers.plain(proof.value),
         numbers.plain(proof.bound),
         needed,
@@ -290,30 +295,28 @@ def _proof_row(limit: str, proof: Proof) -> tuple[Part, ...]:
 
 
 def _prices(found: Limits) -> Markup:
-    rows = (
-        (name(one.limit), numbers.plain(one.relaxed), numbers.signed(one.gain))
-        for one in found.limits
-    )
+    return together(tag("h3", "Price of a limit"), *_said_of_prices(found))
+
+
+def _said_of_prices(found: Limits) -> Iterator[Markup]:
     if found.binding is None:
-        free = "No limit binds: the values of every evaluation are inside all of them."
-        return together(tag("h3", "Price of a limit"), tag("p", free))
+        yield tag("p", "No limit binds: the values of every evaluation are inside all of them.")
+        return
     said = together(name(found.binding), " binds most.")
     if all(one.gain is None for one in found.limits):
-        return together(
-            tag("h3", "Price of a limit"),
-            tag("p", said, " Nothing is within all limits, not even with one step more room."),
+        yield tag("p", said, " Nothing is within all limits, not even with one step more room.")
+    elif all(one.gain == 0.0 for one in found.limits):
+        yield tag("p", "No limit costs score: with one step more room, the best is the same.")
+    else:
+        bought = " One step more room would have bought, among the evaluations made anyway:"
+        yield tag("p", said, bought)
+        rows = (
+            (name(one.limit), numbers.plain(one.relaxed), numbers.signed(one.gain))
+            for one in found.limits
         )
-    if all(one.gain == 0.0 for one in found.limits):
-        return together(
-            tag("h3", "Price of a limit"),
-            tag("p", "No limit costs score: with one step more room, the best is the same."),
-        )
-    return together(
-        tag("h3", "Price of a limit"),
-        tag("p", said, " One step more room would have bought, among the evaluations made anyway:"),
-        table(("Limit", "With the bound", f"Gain of {found.metric}"), rows),
-        tag("p", "A hint, no promise: a search with that bound would have looked elsewhere."),
-    )
+        yield table(("Limit", "With the bound", f"Gain of {found.metric}"), rows)
+        hint = "A hint, no promise: a search with that bound would have looked elsewhere."
+        yield tag("p", hint)
 
 
 SECTION = Section("limits", "Limits", Limits, measure, draw)

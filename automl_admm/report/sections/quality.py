@@ -6,21 +6,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm.certify.bounds.rates import lower_rate, upper_rate
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.messages import as_argument
 from automl_admm.pipelines.fit_results import say_interval
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, block_of_code, name, tag, together
 from automl_admm.report.document.tables import facts, table
+from automl_admm.report.rows.curves import rate_interval
 from automl_admm.report.sections.section import Section
 from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView
 from automl_admm.runs.finish.decision_summary import say_undecided
 
 EVENTS = "events among "
-# Two-sided, at 95 %.
-RISK = 0.025
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +110,7 @@ def _groups(view: RunView) -> Iterator[GroupRate]:
             if counted == cell or rows is None or events > rows:
                 continue
             rate = events / rows if rows else None
-            bounds = lower_rate(events, rows, RISK), upper_rate(events, rows, RISK)
+            bounds = rate_interval(events, rows)
             yield GroupRate(finding.limit, counted, rows, events, rate, *bounds)
 
 

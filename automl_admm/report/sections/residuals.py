@@ -144,7 +144,7 @@ def _against(found: Residuals, sample: str) -> Markup:
     rows = [(f"{100 * float(q):g} %", numbers.plain(value)) for q, value in found.quantiles.items()]
     behind = table(("Share of rows below", "Error"), rows, text_columns=0)
     said = f"Actual against predicted: on the line the model is right.{sample}"
-    return figure(together(chart.legend(), chart.drawn()), said, behind)
+    return figure(chart.with_legend(), said, behind)
 
 
 def _along(found: Residuals, sample: str) -> Markup:
@@ -163,9 +163,7 @@ def _along(found: Residuals, sample: str) -> Markup:
     ]
     headings = ("Rows", "Mean prediction", "Mean error", "Standard deviation")
     said = f"Errors: a line away from 0 is a part where the model errs to one side.{sample}"
-    return figure(
-        together(chart.legend(), chart.drawn()), said, table(headings, rows, text_columns=0)
-    )
+    return figure(chart.with_legend(), said, table(headings, rows, text_columns=0))
 
 
 SECTION = Section("residuals", "Errors of the predictions", Residuals | None, measure, draw)

@@ -23,7 +23,6 @@ from automl_admm.report.view import RunView
 PLACES = 40
 # Of the rows so many may be decided otherwise: scores on the threshold differ in their last digit.
 TOLERATED = 0.001
-MARKED = "the model's own"
 RATES = ("recall", "false_positive_rate", "precision", "selection_rate", "accuracy")
 
 
@@ -153,8 +152,10 @@ def _said(found: Thresholds) -> str:
     return f"The dashed upright line is the model's own, {numbers.plain(found.shipped)}."
 
 
-def _marks(found: Thresholds) -> tuple[float, ...]:
-    return () if found.shipped is None else (found.shipped,)
+def _chart(found: Thresholds, title: str, y: str, layers: tuple[Layer, ...]) -> Markup:
+    marks = () if found.shipped is None else (found.shipped,)
+    chart = Chart(title, "threshold", y, layers, marks, "the model's own", shows_all=True)
+    return chart.with_legend()
 
 
 def _rates(found: Thresholds) -> Markup:
@@ -162,18 +163,8 @@ def _rates(found: Thresholds) -> Markup:
         Layer("line", f"s{place}", _points(found, rate), rate.replace("_", " "))
         for place, rate in enumerate(RATES)
     )
-    title = "Rates by threshold"
-    chart = Chart(
-        title,
-        "threshold",
-        "rate",
-        layers,
-        marks_x=_marks(found),
-        marks_label=MARKED,
-        shows_all=True,
-    )
     said = "Rates by threshold: move it right, and fewer rows are called so."
-    return figure(together(chart.legend(), chart.drawn()), said, _table(found))
+    return figure(_chart(found, "Rates by threshold", "rate", layers), said, _table(found))
 
 
 def _points(found: Thresholds, rate: str) -> list[tuple[float, float]]:
@@ -191,17 +182,8 @@ def _limits(found: Thresholds) -> list[Markup]:
             Layer("line", "rule", [(end, one.bound) for end in ends], "its bound"),
             Layer("line", "s0", points, "value"),
         )
-        chart = Chart(
-            f"{one.limit} by threshold",
-            "threshold",
-            one.limit,
-            layers,
-            marks_x=_marks(found),
-            marks_label=MARKED,
-            shows_all=True,
-        )
-        caption = together(name(one.limit), " by threshold, and its bound.")
-        drawn.append(figure(together(chart.legend(), chart.drawn()), caption))
+        chart = _chart(found, f"{one.limit} by threshold", one.limit, layers)
+        drawn.append(figure(chart, together(name(one.limit), " by threshold, and its bound.")))
     return drawn
 
 

@@ -244,12 +244,10 @@ def _of_the_folder(view: RunView) -> Iterator[str]:
 
 
 def _of_the_manifest(view: RunView) -> Iterator[str]:
-    few_found = (view.manifest or {}).get("few_found")
-    if few_found is not None:
-        yield f"{few_found[0].upper()}{few_found[1:]}"
-    unsound = say_unsound((view.manifest or {}).get(WENT_WRONG))
-    if unsound is not None:
-        yield f"{unsound[0].upper()}{unsound[1:]}"
+    known = view.manifest or {}
+    for said in (known.get("few_found"), say_unsound(known.get(WENT_WRONG))):
+        if said is not None:
+            yield f"{said[0].upper()}{said[1:]}"
     worse = read_passed_over(view.manifest)
     if worse is not None:
         cure = " Give more time: resume the run." if more_time_helps(view.manifest) else ""
