@@ -8,7 +8,7 @@ rows stays, and the thresholds move along, so that every decision stays, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ from automl_admm.pipelines.predictions.measured import Seen
 from automl_admm.pipelines.predictions.plain_decisions import told_decisions
 from automl_admm.pipelines.thresholds.by_group import BY_DEFAULT, CALIBRATION, Thresholds
 from automl_admm.pipelines.thresholds.elsewhere import ELSEWHERE
-from automl_admm.pipelines.thresholds.path import PATH, DecisionPath, Stop
+from automl_admm.pipelines.thresholds.path import PATH, DecisionPath
 from automl_admm.pipelines.thresholds.single import (
     ALWAYS,
     DEFAULTS,
@@ -234,7 +234,8 @@ class _Rows:
         single, groups = details.get("threshold"), details.get("group_thresholds", {})
         mover = _Mover(self, calibration, calibration.chances(self.inner))
         own = mover.default() if single is None else mover.move(float(single))
-        every = {bar for one in stops for bar in (one.thresholds.single, *_values(one))}
+        tried = [stop.thresholds for stop in stops]
+        every = {bar for one in tried for bar in (one.single, *one.by_group.values())}
         every |= {float(one) for one in groups.values()}
         elsewhere = details.get(ELSEWHERE, ())
         every |= {float(one["threshold"]) for one in elsewhere}
@@ -257,10 +258,6 @@ class _Rows:
         if elsewhere:
             found[ELSEWHERE] = [one | {"threshold": bars[one["threshold"]]} for one in elsewhere]
         return found
-
-
-def _values(stop: Stop) -> Iterable[float]:
-    return stop.thresholds.by_group.values()
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.execution.beginnings import Beginning
-from automl_admm.pipelines.predictions.measured import Table
 
 if TYPE_CHECKING:
     from automl_admm.pipelines.work import PipelineWork
@@ -25,16 +24,6 @@ class SearchedShare:
 
     places: Rows
     rows: int
-
-
-@dataclass(frozen=True, eq=False)
-class Rest:
-    """The parts of a work that evaluations do without."""
-
-    table: Table
-    splits: tuple[Any, ...]
-    held_out: Table | None
-    tested: Any
 
 
 def begin_on_share(work: PipelineWork) -> Beginning | None:
@@ -62,17 +51,7 @@ def begin_on_share(work: PipelineWork) -> Beginning | None:
         tested=None,
         share=SearchedShare(places, rows),
     )
-    rest = Rest(work.table, work.splits, work.held_out, work.tested)
+    # What brings the work on all rows back.
+    changed = ("table", "splits", "held_out", "tested", "share")
+    rest = {name: getattr(work, name) for name in changed}
     return Beginning(share, frozenset({"evaluate"}), rest)
-
-
-def complete_share(work: PipelineWork, rest: Rest) -> PipelineWork:
-    """Return the work on all rows."""
-    return replace(
-        work,
-        table=rest.table,
-        splits=rest.splits,
-        held_out=rest.held_out,
-        tested=rest.tested,
-        share=None,
-    )

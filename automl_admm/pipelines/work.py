@@ -45,11 +45,7 @@ from automl_admm.pipelines.limit_values import (
     refuse_cheaply,
 )
 from automl_admm.pipelines.memory_peak import peak_mb
-from automl_admm.pipelines.searched_share import (
-    Rest,
-    begin_on_share,
-    complete_share,
-)
+from automl_admm.pipelines.searched_share import begin_on_share
 from automl_admm.pipelines.seen_loss import seen_loss
 from automl_admm.pipelines.shipping import (
     PICKLE,
@@ -72,9 +68,9 @@ class PipelineWork(FittingWork):
         """Return the work on the rows of the search, if it is searched on a share of them."""
         return begin_on_share(self)
 
-    def complete(self, rest: Rest) -> PipelineWork:
+    def complete(self, rest: Mapping[str, Any]) -> PipelineWork:
         """Return the work on all rows."""
-        return complete_share(self, rest)
+        return replace(self, **rest)
 
     def prepare(self) -> None:
         """Load the plugins and import what the first pipeline needs, before any child is forked.

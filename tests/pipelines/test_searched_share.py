@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm.pipelines.searched_share import complete_share
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.preparation import Preparation, prepare
@@ -63,7 +62,7 @@ def test_an_evaluation_is_the_same_on_the_first_part(prepared: Preparation, tmp_
 
 def test_the_rest_makes_it_whole(prepared: Preparation) -> None:
     begun, work = first_part(prepared.work), prepared.work
-    whole = complete_share(begun.work, begun.rest)
+    whole = begun.work.complete(begun.rest)
     pd.testing.assert_frame_equal(whole.table.X, work.table.X)
     assert whole.table.X["a"].isna().sum() + whole.held_out.X["a"].isna().sum() == LATE
     assert np.array_equal(whole.table.y, work.table.y)

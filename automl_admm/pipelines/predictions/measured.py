@@ -16,7 +16,7 @@ from automl_admm.data.row_roles import NO_ROLES, Roles
 from automl_admm.pipelines.labels import are_decided, leaves_undecided
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.constant_truth import score_of_constant
-from automl_admm.pipelines.predictions.wrappers import Filled, Numbered, OnDecided, Remembered
+from automl_admm.pipelines.predictions.wrappers import Filled, Numbered, Remembered, on_decided
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.foreign_calls import no_exit
 
@@ -101,7 +101,7 @@ def score_of_decided(metric: Metric, pipeline: Any, rows: Table) -> float:
     if not len(places):
         return math.nan
     part = rows.part(places)
-    return _score(metric, OnDecided(pipeline, rows.X, part.X, places), part)
+    return _score(metric, on_decided(pipeline, rows.X, part.X, places), part)
 
 
 def _score(metric: Metric, pipeline: Any, rows: Table) -> float:

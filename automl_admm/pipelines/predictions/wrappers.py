@@ -15,7 +15,25 @@ from automl_admm.pipelines.predictions.checks import turn
 SCORES = ("predict_proba", "decision_function")
 
 
-class Remembered:
+class _Seen:
+    """A fitted pipeline; what a subclass does not answer itself, the pipeline answers."""
+
+    def __init__(self, pipeline: Any) -> None:
+        self._pipeline = pipeline
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._pipeline, name)
+
+    def __getitem__(self, step: Any) -> Any:
+        return self._pipeline[step]
+
+    def __sklearn_tags__(self) -> Any:
+        return self._pipeline.__sklearn_tags__()
+
+
+class Remembered(_Seen):
     """A fitted pipeline with a memory: it predicts the same rows only once.
 
     A scorer repeats earlier predictions; for neighbours and kernels they are most of the cost. One
@@ -28,7 +46,7 @@ class Remembered:
     RESPONSES = ("predict", "predict_proba", "decision_function")
 
     def __init__(self, pipeline: Any) -> None:
-        self._pipeline = pipeline
+        super().__init__(pipeline)
         self._answers: dict[str, tuple[Any, Any]] = {}
         self._front, self._last = _parted(pipeline)
         self._transformed: tuple[Any, Any] = (None, None)
@@ -64,16 +82,8 @@ class Remembered:
         return self._pipeline.predict(rows.iloc[:count] if hasattr(rows, "iloc") else rows[:count])
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        found = getattr(self._pipeline, name)
+        found = super().__getattr__(name)
         return self._remembering(found) if name in self.RESPONSES else found
-
-    def __getitem__(self, step: Any) -> Any:
-        return self._pipeline[step]
-
-    def __sklearn_tags__(self) -> Any:
-        return self._pipeline.__sklearn_tags__()
 
     def _remembering(self, method: Any) -> Any:
         @wraps(method)
@@ -114,24 +124,6 @@ def _parted(pipeline: Any) -> tuple[Any, Remembered | None]:
     if type(pipeline) is not Pipeline or len(pipeline.steps) == 1:
         return None, None
     return pipeline[:-1], Remembered(pipeline[-1])
-
-
-class _Seen:
-    """A fitted pipeline; what a subclass does not answer itself, the pipeline answers."""
-
-    def __init__(self, pipeline: Any) -> None:
-        self._pipeline = pipeline
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._pipeline, name)
-
-    def __getitem__(self, step: Any) -> Any:
-        return self._pipeline[step]
-
-    def __sklearn_tags__(self) -> Any:
-        return self._pipeline.__sklearn_tags__()
 
 
 class Decided(_Seen):
@@ -188,50 +180,28 @@ class InPart(_Seen):
         return respond
 
 
-class OnDecided:
-    """A pipeline seen on the rows that it decides: it answers from its answers to all of them.
+def on_decided(pipeline: Any, whole: Any, part: Any, places: Any) -> InPart:
+    """Return a pipeline seen on the rows that it decides, a `part` at these places of the `whole`.
 
-    `whole` are all rows, and `part` those at the `places` of rows with a decision.
+    There it answers from its answers to all of them.
     """
 
-    def __init__(self, pipeline: Any, whole: Any, part: Any, places: Any) -> None:
-        self._pipeline = pipeline
-        self._whole = whole
-        self._part = part
-        self._places = places
+    def answer(method: str) -> Any:
+        told = np.asarray(getattr(pipeline, method)(whole))[places]
+        # scikit-learn takes no objects for numbers.
+        return told.astype(np.asarray(pipeline.classes_).dtype) if method == "predict" else told
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        found = getattr(self._pipeline, name)
-        return self._answering(found) if name in Remembered.RESPONSES else found
-
-    def _answering(self, method: Any) -> Any:
-        # Scorers go by the name of the method.
-        @wraps(method)
-        def respond(X: Any) -> Any:
-            # A user's scorer may ask about other rows than those that it is given.
-            if X is not self._part:
-                return method(X)
-            told = np.asarray(method(self._whole))[self._places]
-            # scikit-learn takes no objects for numbers.
-            is_label = method.__name__ == "predict"
-            return told.astype(np.asarray(self._pipeline.classes_).dtype) if is_label else told
-
-        return respond
-
-    def __sklearn_tags__(self) -> Any:
-        return self._pipeline.__sklearn_tags__()
+    return InPart(pipeline, part, answer)
 
 
-class Numbered:
+class Numbered(_Seen):
     """A pipeline fitted on labels, shown to limits as one fitted on class numbers.
 
     The steps inside of a `FixedThresholdClassifier` and its like stay visible, too.
     """
 
     def __init__(self, pipeline: Any, classes: Any) -> None:
-        self._pipeline = pipeline
+        super().__init__(pipeline)
         self._labels = classes
         self.classes_ = np.arange(len(classes))
 
@@ -265,12 +235,6 @@ class Numbered:
             return turn(method(X), self._labels)
 
         return respond
-
-    def __getitem__(self, step: Any) -> Any:
-        return self._pipeline[step]
-
-    def __sklearn_tags__(self) -> Any:
-        return self._pipeline.__sklearn_tags__()
 
 
 def with_labels(pipeline: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -132,7 +132,7 @@ class Decider:
                 return -_cost_at(self.cost, seen, bars), loss
             if score is not None:
                 return score, loss
-            cuts = [bar(one.rows.X) for one, bar in _paired(seen, bars)]
+            cuts = [bar(one.rows.X) for one, bar in zip(seen, bars, strict=True)]
             return balanced_accuracy(folds, cuts), None
 
         stops = trace_path([one.part for one in seen], names, chosen, constraints, judge)
@@ -224,8 +224,8 @@ class Decider:
         return -_cost_at(self.cost, seen, bars)
 
     def _mean_score(self, seen: Sequence[Seen], bars: Sequence[Bar]) -> float:
-        decided = [decide(one.part, bar(one.rows.X)) for one, bar in _paired(seen, bars)]
-        labels = [_labels_at(one, bar) for one, bar in _paired(seen, bars)]
+        decided = [decide(one.part, bar(one.rows.X)) for one, bar in zip(seen, bars, strict=True)]
+        labels = [_labels_at(one, bar) for one, bar in zip(seen, bars, strict=True)]
         return self._mean_of(seen, decided, labels)
 
     def _mean_of(
@@ -262,7 +262,9 @@ def _name_utility(decider: Decider, *, by_decisions: bool) -> str:
 
 def _cost_at(cost: Cost, seen: Sequence[Seen], bars: Sequence[Bar]) -> float:
     """Return the mean cost over the rows of all folds, decided at their thresholds."""
-    return _mean_cost(cost, [decide(one.part, bar(one.rows.X)) for one, bar in _paired(seen, bars)])
+    return _mean_cost(
+        cost, [decide(one.part, bar(one.rows.X)) for one, bar in zip(seen, bars, strict=True)]
+    )
 
 
 def _mean_cost(cost: Cost, decided: Sequence[EvaluatedPipeline]) -> float:
@@ -281,10 +283,6 @@ def _weighed(
     least: float = 0.0,
 ) -> EvaluatedPipeline:
     return replace(part, decisions=decide_by_weights(part.predictions, weights, costs, least))
-
-
-def _paired(seen: Sequence[Seen], bars: Sequence[Bar]) -> Iterable[tuple[Seen, Bar]]:
-    return zip(seen, bars, strict=True)
 
 
 def _at(cut: float | Band) -> Bar:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -35,49 +36,44 @@ def fix(
 def fix_threshold(pipeline: Any, threshold: float, classes: Any) -> Any:
     """Return a fitted pipeline with this threshold, as a plain scikit-learn object.
 
-    The last of the classes is the positive one. Its fit looks only at the labels and needs two of
-    them.
+    The last of the classes is the positive one.
     """
-    from sklearn.frozen import FrozenEstimator
     from sklearn.model_selection import FixedThresholdClassifier
 
-    fixed = FixedThresholdClassifier(
-        FrozenEstimator(pipeline),
-        threshold=threshold,
-        pos_label=positive_of(classes) if is_turned(classes) else None,
-        response_method=response_of(pipeline),
-    )
-    return fixed.fit(np.reshape(classes, (-1, 1)), classes)
+    given = {"threshold": threshold, **_sides(pipeline, classes)}
+    return _around(pipeline, classes, FixedThresholdClassifier, given)
 
 
 def _fix_band(pipeline: Any, upper: float, lower: float, classes: Any) -> Any:
     """Return a fitted pipeline that leaves rows between two thresholds undecided."""
-    from sklearn.frozen import FrozenEstimator
-
     from automl_admm.pipelines.thresholds.abstaining_classifier import AbstainingClassifier
 
-    fixed = AbstainingClassifier(
-        FrozenEstimator(pipeline),
-        threshold=upper,
-        lower_threshold=lower,
-        response_method=response_of(pipeline),
-        pos_label=positive_of(classes) if is_turned(classes) else None,
-    )
-    return fixed.fit(np.reshape(classes, (-1, 1)), classes)
+    given = {"threshold": upper, "lower_threshold": lower, **_sides(pipeline, classes)}
+    return _around(pipeline, classes, AbstainingClassifier, given)
 
 
 def _fix_weights(pipeline: Any, thresholds: Thresholds, classes: Any, cost: Cost | None) -> Any:
-    """Return a fitted pipeline with weights of its classes; the fit sees only the labels."""
-    from sklearn.frozen import FrozenEstimator
-
+    """Return a fitted pipeline with weights of its classes."""
     from automl_admm.pipelines.thresholds.weighted_classifier import WeightedClassifier
 
-    fixed = WeightedClassifier(
-        FrozenEstimator(pipeline),
-        class_weights=list(thresholds.by_class.values()),
+    given = {
+        "class_weights": list(thresholds.by_class.values()),
         # Plain lists: skops and the script of the run write them as they are.
-        costs=None if cost is None else list(map(list, cost.table)),
-        temperature=thresholds.temperature,
-        least_share=thresholds.least_share,
-    )
+        "costs": None if cost is None else list(map(list, cost.table)),
+        "temperature": thresholds.temperature,
+        "least_share": thresholds.least_share,
+    }
+    return _around(pipeline, classes, WeightedClassifier, given)
+
+
+def _sides(pipeline: Any, classes: Any) -> dict[str, Any]:
+    positive = positive_of(classes) if is_turned(classes) else None
+    return {"pos_label": positive, "response_method": response_of(pipeline)}
+
+
+def _around(pipeline: Any, classes: Any, kind: Any, given: Mapping[str, Any]) -> Any:
+    """Return a classifier of this kind; its fit looks only at the labels, and needs two of them."""
+    from sklearn.frozen import FrozenEstimator
+
+    fixed = kind(FrozenEstimator(pipeline), **given)
     return fixed.fit(np.reshape(classes, (-1, 1)), classes)

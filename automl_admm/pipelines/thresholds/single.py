@@ -258,18 +258,19 @@ class _Trial:
 
     def best(self) -> float:
         """The threshold of the least violation; among these of the largest merit."""
-        standings = {threshold: self._standing(threshold) for threshold in self.values}
+        standings = {
+            threshold: standing(
+                violation(self.aimed, values),
+                is_one_sided=self.is_one_sided(self.places[threshold]),
+            )
+            for threshold, values in self.values.items()
+        }
         least = min(standings.values())
         # Exactly equal: within all limits every violation is 0.
         equals = [threshold for threshold, found in standings.items() if found == least]
-        return min(equals, key=lambda t: (-self._merit(t), self._distance(t)))
-
-    def _standing(self, threshold: float) -> Standing:
-        is_one_sided = self.is_one_sided(self.places[threshold])
-        return standing(self._violation(threshold), is_one_sided=is_one_sided)
-
-    def _distance(self, threshold: float) -> int:
-        return abs(self.places[threshold] - self.default_place)
+        return min(
+            equals, key=lambda t: (-self._merit(t), abs(self.places[t] - self.default_place))
+        )
 
     def _try(self, threshold: float, place: int) -> None:
         """Measure a threshold; beyond all scores it becomes NEVER or ALWAYS."""
@@ -280,17 +281,14 @@ class _Trial:
         self.places[threshold] = place
         self.values[threshold] = mean_values(self.folds, [threshold] * len(self.folds))
 
-    def _violation(self, threshold: float) -> float:
-        return violation(self.aimed, self.values[threshold])
-
     def _merit(self, threshold: float) -> float:
         if threshold not in self.merits:
-            found = (self.merit or self._balanced_accuracy)(threshold)
+            if self.merit is None:
+                found = balanced_accuracy(self.folds, [threshold] * len(self.folds))
+            else:
+                found = self.merit(threshold)
             self.merits[threshold] = -math.inf if math.isnan(found) else found
         return self.merits[threshold]
-
-    def _balanced_accuracy(self, threshold: float) -> float:
-        return balanced_accuracy(self.folds, [threshold] * len(self.folds))
 
 
 def between(ordered: Array, place: int) -> float:
