@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from automl_admm.core.errors import DataError, nearest
 from automl_admm.core.messages import no_file_keeps, say_count, say_value, shorten
+from automl_admm.data.conforming import Place, refuse_rows, row_of
 from automl_admm.data.plain_types import FIRST_INEXACT, plain_missing
 from automl_admm.plugins.records import LearningTask
 
@@ -50,30 +51,14 @@ def check_target(y: Any, task: LearningTask) -> None:
         raise DataError(
             f"the target has {say_count(len(values), 'row')}.", hint="At least 2 are needed."
         )
-    refuse_in_target(values.isna(), "the target is missing")
+    refuse_rows(values.isna(), "the target is missing")
     if task == "classification":
         _check_classes(values)
     else:
         _check_quantities(values)
 
 
-def refuse_in_target(
-    wrong: Any,
-    reason: str,
-    place: Callable[[int], str] = "row {} (from 0)".format,
-    hint: str = "Remove those rows first.",
-) -> None:
-    """Raise if values of the target are wrong, with the place of the first."""
-    rows = np.flatnonzero(wrong)
-    if len(rows):
-        first = place(int(rows[0]))
-        message = f"{reason} in {len(rows)} of {len(wrong)} rows, first in {first}."
-        raise DataError(message, hint=hint)
-
-
-def quantities_of(
-    target: Any, about: str, place: Callable[[int], str] = "row {} (from 0)".format
-) -> Any:
+def quantities_of(target: Any, about: str, place: Place = row_of) -> Any:
     """Return the quantities of later rows as floats; raise for one that is none, or infinite.
 
     Numbers in plain text are quantities. In messages `about` names the target.
@@ -88,7 +73,7 @@ def quantities_of(
             hint="Write every target as a number, such as 1234.5.",
         )
     figures = np.array(found, dtype=float)
-    refuse_in_target(~np.isfinite(figures), f"{about} is infinite or no number", place)
+    refuse_rows(~np.isfinite(figures), f"{about} is infinite or no number", place)
     return figures
 
 
@@ -138,8 +123,8 @@ def _check_quantities(values: Any) -> None:
             hint="Use classification, or turn it into numbers.",
         )
     figures = values.to_numpy(dtype=float)
-    refuse_in_target(~np.isfinite(figures), "the target is infinite")
-    refuse_in_target(
+    refuse_rows(~np.isfinite(figures), "the target is infinite")
+    refuse_rows(
         np.abs(figures) > LARGEST_TARGET,
         f"the target is beyond {LARGEST_TARGET:g}, where no squared error is finite,",
         hint="Are these values right? If so, divide the target by a power of ten.",

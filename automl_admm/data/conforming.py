@@ -40,6 +40,17 @@ def row_of(number: int) -> str:
     return f"row {number} (from 0)"
 
 
+def refuse_rows(
+    wrong: Any, reason: str, place: Place = row_of, hint: str = "Remove those rows first."
+) -> None:
+    """Raise if rows are wrong, with the place of the first."""
+    rows = np.flatnonzero(wrong)
+    if len(rows):
+        first = place(int(rows[0]))
+        message = f"{reason} in {len(rows)} of {len(wrong)} rows, first in {first}."
+        raise DataError(message, hint=hint)
+
+
 def conform(frame: Any, schema: Schema, place: Place = row_of) -> Any:
     """Return a frame with the values and types of training in its columns.
 
@@ -185,12 +196,13 @@ def _to_boolean(column: Any, expected: Column, place: Place) -> Any:
 
     if types.is_bool_dtype(column.dtype):
         return column
-    truths = column.astype(object).map(_truth, na_action="ignore")
+    truths = column.astype(object).map(truth_of, na_action="ignore")
     _refuse_first(column, truths.isna(), expected, place)
     return truths.astype(object).where(column.notna(), np.nan)
 
 
-def _truth(value: Any) -> bool | None:
+def truth_of(value: Any) -> bool | None:
+    """Return the truth value of a cell; None for a cell without one."""
     written = str(value).strip().lower() if isinstance(value, (str, numbers.Real, np.bool_)) else ""
     return True if written in TRUE else False if written in FALSE else None
 
@@ -201,7 +213,7 @@ def _to_number(column: Any, expected: Column, place: Place) -> Any:
     # Truth values in a column of numbers count as 1 and 0, as they do in a file.
     if types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype):
         return column.astype(np.int64) if column.dtype == bool else column
-    figures = column.astype(object).map(_figure, na_action="ignore")
+    figures = column.astype(object).map(figure_of, na_action="ignore")
     _refuse_first(column, figures.isna(), expected, place)
     exact = _large_whole(column, figures, expected)
     return _without_infinite(figures.astype(float)) if exact is None else exact
@@ -221,7 +233,8 @@ def _large_whole(column: Any, figures: Any, expected: Column) -> Any:
     return inferred(pd.Series(values, index=column.index, name=column.name, dtype=object))
 
 
-def _figure(value: Any) -> float | None:
+def figure_of(value: Any) -> float | None:
+    """Return the number of a cell, of text too; None for a cell without one."""
     if not isinstance(value, (str, numbers.Real, Decimal, np.bool_)):
         return None
     if isinstance(value, str) and "_" in value:  # to Python that is a number, and to no file

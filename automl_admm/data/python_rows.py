@@ -9,8 +9,7 @@ import numpy as np
 
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
-from automl_admm.data.columns import refuse_in_target
-from automl_admm.data.conforming import conform, with_gaps_by_texts
+from automl_admm.data.conforming import conform, refuse_rows, with_gaps_by_texts
 from automl_admm.data.exact_arrays import exact_array, of_polars, without_mask
 from automl_admm.data.ingest.applying import make_columns
 from automl_admm.data.ingest.records import Ingest
@@ -236,7 +235,7 @@ def plain_target(y: Any, hint: str = KEEP_KNOWN) -> Any:
     except OverflowError:  # before pandas 3, which makes no float of a number with 400 digits
         column = pd.Series(values, dtype=object)
     column = with_seen_gaps(column)
-    refuse_in_target(column.isna(), "the target is missing", hint=hint)
+    refuse_rows(column.isna(), "the target is missing", hint=hint)
     is_plain = isinstance(column.dtype, np.dtype) and column.dtype != object
     return y if is_plain else _of_one_type(column)
 

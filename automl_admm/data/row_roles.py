@@ -20,7 +20,7 @@ from automl_admm.core.errors import DataError, Remedy, suggest
 from automl_admm.core.messages import say_count, say_value
 from automl_admm.core.space import Array
 from automl_admm.data.canonical_rows import NOTHING_KNOWN, hash_canonically
-from automl_admm.data.conforming import Place, row_of
+from automl_admm.data.conforming import Place, refuse_rows, row_of
 from automl_admm.data.distinct_values import find_distinct
 from automl_admm.data.exact_arrays import exact_array
 from automl_admm.data.fingerprints import Hashes, hash_rows
@@ -77,13 +77,13 @@ NO_ROLES = Roles()
 class RoleColumns:
     """The columns with a role as they were given, series by their own names; None without one.
 
-    `place` names the place of a row in the file of the columns; None for columns from Python.
+    `place` names the place of a row in the file of the columns.
     """
 
     weight: Any = None
     group: Any = None
     time: Any = None
-    place: Place | None = None
+    place: Place = row_of
 
     def known(self) -> dict[str, Any]:
         """Return the given columns by their role."""
@@ -105,7 +105,7 @@ class RoleColumns:
         """Return the columns of some of the rows."""
         taken = {role: take_rows(column, places) for role, column in self.known().items()}
         parts = {role: one.reset_index(drop=True) for role, one in taken.items()}
-        return replace(self, **parts, place=None)  # the numbers of its rows are others
+        return replace(self, **parts, place=row_of)  # the numbers of its rows are others
 
     def counted(self) -> NDArray[np.bool_] | None:
         """Return a mask of rows with a weight above 0; None if all have."""
@@ -175,7 +175,7 @@ def take_columns(
     frame: Any,
     names: Mapping[str, str | None],
     target: str | None = None,
-    place: Place | None = None,
+    place: Place = row_of,
 ) -> tuple[Any, RoleColumns]:
     """Part a table into the rest and the columns with a role, named by it.
 
@@ -228,21 +228,21 @@ def _series(value: Any, name: str, target: Any) -> Any:
     return column if column.name is not None else column.rename(name)
 
 
-def _weights(column: Any, place: Place | None) -> Array:
+def _weights(column: Any, place: Place) -> Array:
     name = column.name
     if content_of(column) != "number":
         odd = ~_are_figures(column)
         shown = say_value(column[odd].iloc[0]) if odd.any() else str(column.dtype)
         reason = f"the weight in '{name}' is no number but {shown}"
-        _refuse(odd, reason, place, "Write weights as plain numbers, such as 1000 or 0.5.")
+        refuse_rows(odd, reason, place, "Write weights as plain numbers, such as 1000 or 0.5.")
         raise DataError(f"the weights in '{name}' are no numbers but {shown}.")
     found = column.to_numpy(dtype=float, na_value=np.nan)
-    _refuse(np.isnan(found), f"the weight in '{name}' is missing", place)
-    _refuse(np.isinf(found), f"the weight in '{name}' is infinite", place)
-    _refuse(found < 0, f"the weight in '{name}' is negative", place)
+    refuse_rows(np.isnan(found), f"the weight in '{name}' is missing", place)
+    refuse_rows(np.isinf(found), f"the weight in '{name}' is infinite", place)
+    refuse_rows(found < 0, f"the weight in '{name}' is negative", place)
     if not (found > 0).any():
         raise DataError(f"all weights in '{name}' are zero.", hint="Some row has to count.")
-    _refuse(
+    refuse_rows(
         (found > 0) & (found / _unit(found[found > 0]) == 0),
         f"the weight in '{name}' is so small that it is 0 beside the mean weight",
         place,
@@ -274,9 +274,9 @@ def _unit(weights: Array) -> float:
     return float(np.mean(weights / weights.max()) * weights.max())
 
 
-def _clusters(column: Any, place: Place | None) -> Rows:
+def _clusters(column: Any, place: Place) -> Rows:
     column = with_seen_gaps(column)
-    _refuse(
+    refuse_rows(
         column.isna().to_numpy(),
         f"the group in '{column.name}' is missing",
         place,
@@ -284,7 +284,7 @@ def _clusters(column: Any, place: Place | None) -> Rows:
     )
     if column.dtype.kind == "f":
         infinite = np.isinf(column.to_numpy())
-        _refuse(infinite, f"the group in '{column.name}' is infinite", place)
+        refuse_rows(infinite, f"the group in '{column.name}' is infinite", place)
     return find_distinct(column, sort=_is_sortable(column))[0]
 
 
@@ -292,23 +292,23 @@ def _is_sortable(column: Any) -> bool:
     return content_of(column) in ("number", "text", "boolean")
 
 
-def _moments(column: Any, place: Place | None) -> Rows:
+def _moments(column: Any, place: Place) -> Rows:
     """Number the moments in their order; equal ones are one moment."""
     import pandas as pd
 
     name, column = column.name, with_seen_gaps(column)
-    _refuse(column.isna().to_numpy(), f"the time in '{name}' is missing", place)
+    refuse_rows(column.isna().to_numpy(), f"the time in '{name}' is missing", place)
     content = content_of(column)
     if content == "number":
         # Whole numbers beyond the exact ones of floating point, as nanoseconds are, keep order.
         values = column.to_numpy()
-        _refuse(np.isin(np.abs(values), np.inf), f"the time in '{name}' is infinite", place)
+        refuse_rows(np.isin(np.abs(values), np.inf), f"the time in '{name}' is infinite", place)
         return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.intp)
     if content == "text":
         column = _dates(column, place)
     elif column.dtype == object:  # such as the dates of a Parquet file
         found = pd.to_datetime(column, errors="coerce", utc=True)
-        _refuse(found.isna().to_numpy(), f"the time in '{name}' is no date", place)
+        refuse_rows(found.isna().to_numpy(), f"the time in '{name}' is no date", place)
         _refuse_mixed_zones(column, place)
         column = found
     if not pd.api.types.is_datetime64_any_dtype(column.dtype):
@@ -319,7 +319,7 @@ def _moments(column: Any, place: Place | None) -> Rows:
     return np.asarray(np.unique(column.to_numpy(), return_inverse=True)[1], dtype=np.intp)
 
 
-def _dates(column: Any, place: Place | None) -> Any:
+def _dates(column: Any, place: Place) -> Any:
     """Read dates of ISO 8601 alone: 01/02/2026 is in January or in February."""
     import pandas as pd
 
@@ -334,7 +334,7 @@ def _dates(column: Any, place: Place | None) -> Any:
     return found
 
 
-def _refuse_mixed_zones(column: Any, place: Place | None) -> None:
+def _refuse_mixed_zones(column: Any, place: Place) -> None:
     is_zoned = column.map(_has_zone).to_numpy(dtype=bool)
     if 0 < is_zoned.sum() < len(is_zoned):
         # Their order hangs on the zone of the others, which nobody knows.
@@ -350,24 +350,8 @@ def _has_zone(value: Any) -> bool:
     return getattr(value, "tzinfo", None) is not None
 
 
-def _refuse_time(column: Any, wrong: Any, said: str, place: Place | None, hint: str) -> None:
+def _refuse_time(column: Any, wrong: Any, said: str, place: Place, hint: str) -> None:
     if wrong.any():
         first = int(np.argmax(wrong))
-        shown = f"{say_value(column.iloc[first])} in {_where(first, place)}{said}"
+        shown = f"{say_value(column.iloc[first])} in {place(first)}{said}"
         raise DataError(f"the time in '{column.name}' is {shown}.", hint=hint)
-
-
-def _refuse(
-    wrong: NDArray[np.bool_],
-    reason: str,
-    place: Place | None,
-    hint: str = "Remove those rows first.",
-) -> None:
-    if wrong.any():
-        where = _where(int(np.argmax(wrong)), place)
-        message = f"{reason} in {int(wrong.sum())} of {len(wrong)} rows, first in {where}."
-        raise DataError(message, hint=hint)
-
-
-def _where(row: int, place: Place | None) -> str:
-    return (place or row_of)(row)

@@ -9,8 +9,7 @@ import numpy as np
 
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
-from automl_admm.data.columns import refuse_in_target
-from automl_admm.data.conforming import Place, row_of
+from automl_admm.data.conforming import Place, refuse_rows, row_of
 from automl_admm.data.ingest.applying import read_by_facts
 from automl_admm.data.ingest.doubts import amounts_in
 from automl_admm.data.ingest.forms.chosen import BY_NAME
@@ -128,7 +127,7 @@ def read_target(y: Any, answers: Ingest, place: Place = row_of) -> Any:
             raise
         raise DataError(problem.message, hint=HINT_ON_TARGET) from problem
     if found is not y:
-        refuse_in_target(np.isnan(found), f"the target '{y.name}' is missing", place)
+        refuse_rows(np.isnan(found), f"the target '{y.name}' is missing", place)
     return found
 
 

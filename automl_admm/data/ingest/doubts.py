@@ -10,6 +10,7 @@ from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
 from automl_admm.core.percentages import percent
 from automl_admm.data.columns import LEAST_ROWS_A_CLASS, MOST_CLASSES, infer_task
+from automl_admm.data.conforming import figure_of
 from automl_admm.data.ingest.forms.number import recognise_number
 from automl_admm.data.ingest.records import Facts
 from automl_admm.data.table_schema import content_of
@@ -72,10 +73,8 @@ def doubts_of_header(names: Sequence[Any], target: Any = None) -> tuple[str, ...
 
 
 def _is_number(name: Any) -> bool:
-    try:
-        return isinstance(name, str) and "_" not in name and math.isfinite(float(name))
-    except ValueError:
-        return False
+    figure = figure_of(name) if isinstance(name, str) else None
+    return figure is not None and math.isfinite(figure)
 
 
 def _are_counted(names: Sequence[str], everything: Sequence[str]) -> bool:

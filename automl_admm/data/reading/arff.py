@@ -15,6 +15,7 @@ import numpy as np
 
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_count
+from automl_admm.data.conforming import figure_of
 from automl_admm.data.plain_types import exact_whole, inferred
 from automl_admm.data.unique_names import UniqueNames, unique_names
 
@@ -110,7 +111,7 @@ class Arff:
 
     def _check_numbers(self, number: int, values: Row) -> None:
         for one, value in zip(self.attributes, values, strict=True):
-            if one.kind == "number" and value is not None and not _is_number(value):
+            if one.kind == "number" and value is not None and figure_of(value) is None:
                 raise DataError(
                     f"{self.path}, line {number}: '{value[:40]}' in the numeric attribute "
                     f"'{one.name}' is no number.",
@@ -196,14 +197,6 @@ def _of_escape(found: re.Match[str]) -> str:
 
 def _unquoted(name: str) -> str:
     return ESCAPE.sub(_of_escape, name[1:-1]) if name[0] in "'\"" else name
-
-
-def _is_number(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return "_" not in value  # to Python that is a number, and to no file
 
 
 def _column(values: Iterable[str | None], kind: AttributeKind) -> Any:

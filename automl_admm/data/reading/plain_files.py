@@ -254,13 +254,16 @@ def _in_utf8(plain: PlainFile, copies: _Copies, options: FileOptions, is_late: C
     if encoding.is_plain:
         return plain
     blocks = _recoded(plain.path, encoding.name, is_whole=plain.is_whole)
-    path, is_whole = copies.write(f"{plain.path.name}.txt", blocks, is_late)
-    return replace(
-        plain,
-        path=path,
-        size=path.stat().st_size if is_whole else plain.size,
-        is_whole=plain.is_whole and is_whole,
-    )
+    return _rewritten(plain, copies, ".txt", blocks, is_late)
+
+
+def _rewritten(
+    plain: PlainFile, copies: _Copies, suffix: str, blocks: Iterable[bytes], is_late: Clock
+) -> PlainFile:
+    """Return a copy with other content, of much the same size."""
+    path, is_whole = copies.write(f"{plain.path.name}{suffix}", blocks, is_late)
+    size = path.stat().st_size if is_whole else plain.size
+    return replace(plain, path=path, size=size, is_whole=plain.is_whole and is_whole)
 
 
 def _encoding_of(
@@ -306,9 +309,7 @@ def _with_newlines(
     sign = options.separator or likely_separator(plain.path)
     if not has_returns_alone(plain.path, is_late, sign):
         return plain
-    blocks = with_newlines(plain.path, sign)
-    path, is_whole = copies.write(f"{plain.path.name}.csv", blocks, is_late)
-    return replace(plain, path=path, is_whole=plain.is_whole and is_whole)
+    return _rewritten(plain, copies, ".csv", with_newlines(plain.path, sign), is_late)
 
 
 def _tidy(plain: PlainFile, copies: _Copies, options: FileOptions, is_late: Clock) -> PlainFile:
@@ -316,15 +317,8 @@ def _tidy(plain: PlainFile, copies: _Copies, options: FileOptions, is_late: Cloc
     tidying = tidying_of(plain.path, options)
     if tidying is None:
         return plain
-    path, is_whole = copies.write(f"{plain.path.name}.csv", tidying.blocks(plain.path), is_late)
-    return replace(
-        plain,
-        path=path,
-        size=path.stat().st_size if is_whole else plain.size,
-        is_whole=plain.is_whole and is_whole,
-        found=(*plain.found, tidying.said),
-        is_tidied=True,
-    )
+    copy = _rewritten(plain, copies, ".csv", tidying.blocks(plain.path), is_late)
+    return replace(copy, found=(*plain.found, tidying.said), is_tidied=True)
 
 
 def _recoded(path: Path, encoding: str, *, is_whole: bool) -> Iterator[bytes]:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from automl_admm.core.errors import DataError, DiskFullError, suggest
-from automl_admm.data.columns import figures_of, refuse_in_target
-from automl_admm.data.conforming import Place, conform, row_of
+from automl_admm.data.columns import figures_of
+from automl_admm.data.conforming import Place, conform, refuse_rows, row_of
 from automl_admm.data.python_rows import plain_target
 from automl_admm.data.reading.csv_rows import line_of, read_csv_rows
 from automl_admm.data.reading.dialects import COMMAS, Dialect, find_dialect
@@ -163,9 +163,9 @@ def split_target(
     if len(names) == 1:
         raise DataError(f"the table has no column but the target '{target}'.")
     y = frame[target]
-    refuse_in_target(y.isna(), f"the target '{target}' is missing", place)
+    refuse_rows(y.isna(), f"the target '{target}' is missing", place)
     if y.dtype.kind == "f":
-        refuse_in_target(np.isinf(y), f"the target '{target}' is infinite", place)
+        refuse_rows(np.isinf(y), f"the target '{target}' is infinite", place)
     if y.dtype == object and content_of(y) == "number":  # decimals, for example
         y = pd.Series(plain_target(y), index=y.index, name=y.name)
     return frame.drop(columns=[target]), y

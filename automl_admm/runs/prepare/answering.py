@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from automl_admm.core.errors import DataError
-from automl_admm.data.conforming import row_of
 from automl_admm.data.ingest.answers import (
     PLAIN,
     decide_answers,
@@ -48,7 +47,7 @@ def answer(config: RunConfig, y: Any, sensitive: Any, columns: RoleColumns) -> A
 
 
 def _read(answers: Ingest, y: Any, sensitive: Any, columns: RoleColumns) -> Answered:
-    place, weight = columns.place or row_of, columns.weight
+    place, weight = columns.place, columns.weight
     if weight is not None:
         columns = replace(columns, weight=read_answer(weight, answers, place))
     apart = read_sensitive(sensitive, answers, place)

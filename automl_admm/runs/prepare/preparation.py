@@ -16,7 +16,6 @@ from automl_admm.core.limits import Limit
 from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.data.columns import check_characters, check_target
-from automl_admm.data.conforming import row_of
 from automl_admm.data.given_splits import Split, doubts_of_splits, refuse_row_numbers
 from automl_admm.data.independent_rows import largest_total
 from automl_admm.data.ingest.asking import TARGET, refuse_kind_of_others
@@ -301,7 +300,7 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
     others = _others(y, sensitive, columns)
     check_characters(others)
     refuse_kind_of_others(config.columns or {}, others)
-    taken = ingest_table(config, X, columns.place or row_of)
+    taken = ingest_table(config, X, columns.place)
     check_column_costs(config.column_cost, [c.limit for c in constraints], taken.ingest, others)
     has_groups = any(map(compares_groups, constraints))
     context = replace(context_of(task, taken), has_groups=has_groups)

@@ -13,8 +13,8 @@ import numpy as np
 from automl_admm.constraints.dry_run import columns_of
 from automl_admm.core.errors import DataError, StoreError
 from automl_admm.data.canonical_rows import WIDE_TYPE
-from automl_admm.data.columns import check_columns, quantities_of, refuse_in_target
-from automl_admm.data.conforming import Place, row_of
+from automl_admm.data.columns import check_columns, quantities_of
+from automl_admm.data.conforming import Place, refuse_rows, row_of
 from automl_admm.data.ingest.answers import PLAIN, read_answer, read_sensitive, read_target
 from automl_admm.data.ingest.applying import TakenIn, take_in
 from automl_admm.data.ingest.records import ANSWERS, Ingest, read_ingest
@@ -135,7 +135,7 @@ class RunRows:
 
     def _target(self, column: Any, place: Place) -> Any:
         """Return the values of the target; raise on the first row without one, or no number."""
-        refuse_in_target(column.isna(), f"the target '{column.name}' is missing", place)
+        refuse_rows(column.isna(), f"the target '{column.name}' is missing", place)
         values = read_target(column, self._answers, place).to_numpy()
         if self.manifest["classes"] is not None:
             return values

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from automl_admm.data.conforming import FALSE, TRUE, Place, refuse_cells
+from automl_admm.data.conforming import Place, figure_of, refuse_cells, truth_of
 from automl_admm.data.distinct_values import find_distinct
 from automl_admm.data.ingest.forms.known import FORMS, Form
 from automl_admm.data.ingest.records import Facts
@@ -50,29 +48,18 @@ def _figure_by(facts: Facts) -> Cell:
 
 
 def _figure_or_truth(value: Any) -> float | None:
-    truth = _truth(value)
+    truth = truth_of(value)
     return _figure(value) if truth is None else float(truth)
 
 
 def _figure(value: Any) -> float | None:
     """Return a number; None for a cell without one, NaN for a missing one in text."""
     if isinstance(value, str):
-        text = value.strip()
-        if text in MISSING_TEXTS:
+        value = value.strip()
+        if value in MISSING_TEXTS:
             return np.nan
-        value = None if "_" in text else text  # to Python 1_000 is a number, and to no file
-    if not isinstance(value, str | numbers.Real | Decimal | np.bool_):
-        return None
-    try:
-        figure = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return figure if np.isfinite(figure) else np.nan
-
-
-def _truth(value: Any) -> bool | None:
-    written = str(value).strip().lower() if isinstance(value, str | numbers.Real | np.bool_) else ""
-    return True if written in TRUE else False if written in FALSE else None
+    figure = figure_of(value)
+    return figure if figure is None or np.isfinite(figure) else np.nan
 
 
 def recognise_levels(column: Any) -> Facts | None:
@@ -148,7 +135,7 @@ def _level_of_number(value: Any) -> Any:
 
 def _level_of_truth(value: Any) -> Any:
     is_gap = isinstance(value, str) and value.strip() in MISSING_TEXTS
-    truth = _truth(value)
+    truth = truth_of(value)
     return np.nan if is_gap else None if truth is None else str(truth)
 
 

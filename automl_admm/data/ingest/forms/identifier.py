@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.messages import say_value
-from automl_admm.data.conforming import Place
 from automl_admm.data.ingest.forms.cells import kind_of_cells, sample_of
 from automl_admm.data.ingest.records import Facts
 
@@ -57,12 +56,6 @@ def _is_number(column: Any) -> bool:
 
 def _is_word(column: Any) -> bool:
     return all(len(str(value).split()) == 1 for value in sample_of(column))
-
-
-def read_identifier(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
-    """Return nothing: the column is left out."""
-    del column, facts, place
-    return {}
 
 
 def say_identifier(facts: Facts) -> str:

@@ -16,7 +16,6 @@ from automl_admm.data.ingest.forms.boolean import (
 from automl_admm.data.ingest.forms.date import read_date, recognise_date, say_date
 from automl_admm.data.ingest.forms.duration import read_duration, recognise_duration, say_duration
 from automl_admm.data.ingest.forms.identifier import (
-    read_identifier,
     recognise_identifier,
     say_identifier,
 )
@@ -25,7 +24,7 @@ from automl_admm.data.ingest.forms.number import read_number, recognise_number, 
 from automl_admm.data.ingest.forms.ordered import read_ordered, recognise_ordered, say_ordered
 from automl_admm.data.ingest.forms.parts import read_parts, recognise_parts, say_parts
 from automl_admm.data.ingest.forms.steady import (
-    read_constant,
+    leave_out,
     read_tick,
     recognise_constant,
     recognise_tick,
@@ -66,7 +65,7 @@ class Form:
 
 
 FORMS: tuple[Form, ...] = (
-    Form("constant", "constant", recognise_constant, read_constant, say_constant),
+    Form("constant", "constant", recognise_constant, leave_out, say_constant),
     Form("tick", "boolean", recognise_tick, read_tick, say_tick),
     Form("boolean", "boolean", recognise_boolean, read_boolean, say_boolean, adopt_boolean),
     Form("date", "date", recognise_date, read_date, say_date),
@@ -76,6 +75,6 @@ FORMS: tuple[Form, ...] = (
     Form("tags", "tags", recognise_tags, read_tags, say_tags, adopt_tags),
     Form("text", "text", recognise_text, read_text, say_text, adopt_text),
     Form("parts", "text", recognise_parts, read_parts, say_parts),
-    Form("identifier", "identifier", recognise_identifier, read_identifier, say_identifier),
+    Form("identifier", "identifier", recognise_identifier, leave_out, say_identifier),
     Form("mixed", "category", recognise_mixed, read_mixed, say_mixed),
 )

@@ -87,7 +87,7 @@ def _has_words_for_gaps(column: Any) -> bool:
     return any(word.strip() and word.strip() in MISSING_TEXTS for word in words)
 
 
-def read_constant(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
+def leave_out(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
     """Return nothing: the column is left out."""
     del column, facts, place
     return {}
