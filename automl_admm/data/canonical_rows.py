@@ -78,7 +78,7 @@ def _hash_cells(values: Any, narrow: str | None) -> tuple[Hashes, Hashes]:
     from pandas.api import types
 
     missing = values.isna().to_numpy(dtype=bool)
-    if _is_arrow_date(values.dtype):
+    if str(getattr(values.dtype, "pyarrow_dtype", "")).startswith("date"):
         values = values.astype("datetime64[us]")
     if types.is_numeric_dtype(values.dtype) and values.dtype.kind != "c":
         wide = np.where(missing, 0.0, values.to_numpy(dtype=float, na_value=np.nan))
@@ -156,11 +156,6 @@ def _of_fewest_digits(narrow: NDArray[Any]) -> NDArray[np.float64]:
         found[left[fits]] = tried[fits]
         left, power = left[~fits], power[~fits]
     return found
-
-
-def _is_arrow_date(dtype: Any) -> bool:
-    """Return True for days of Arrow, of which pandas knows no time zone."""
-    return str(getattr(dtype, "pyarrow_dtype", "")).startswith("date")
 
 
 def _hash_objects(values: Any) -> tuple[Hashes, Hashes]:

@@ -285,11 +285,8 @@ def _clusters(column: Any, place: Place) -> Rows:
     if column.dtype.kind == "f":
         infinite = np.isinf(column.to_numpy())
         refuse_rows(infinite, f"the group in '{column.name}' is infinite", place)
-    return find_distinct(column, sort=_is_sortable(column))[0]
-
-
-def _is_sortable(column: Any) -> bool:
-    return content_of(column) in ("number", "text", "boolean")
+    is_sortable = content_of(column) in ("number", "text", "boolean")
+    return find_distinct(column, sort=is_sortable)[0]
 
 
 def _moments(column: Any, place: Place) -> Rows:

@@ -56,7 +56,8 @@ class Column:
     def describe(self) -> dict[str, Any]:
         """Return it as plain JSON data, defaults left out."""
         described: dict[str, Any] = {
-            "name": _plain_name(self.name),
+            # JSON knows no integers of numpy.
+            "name": int(self.name) if isinstance(self.name, numbers.Integral) else str(self.name),
             "holds": self.holds,
             "dtype": self.dtype,
         }
@@ -111,11 +112,6 @@ def schema_of(frame: Any, *, is_named: bool = True) -> Schema:
     return Schema(tuple(_column(name, column) for name, column in frame.items()), is_named)
 
 
-def _plain_name(name: Any) -> Any:
-    # JSON knows no integers of numpy.
-    return int(name) if isinstance(name, numbers.Integral) else str(name)
-
-
 def _column(name: Any, column: Any) -> Column:
     from pandas import CategoricalDtype
 
@@ -124,11 +120,11 @@ def _column(name: Any, column: Any) -> Column:
     if isinstance(dtype, CategoricalDtype) and holds != "other":  # JSON has no dates, for example
         categories = tuple(map(_plain_category, dtype.categories))
         is_ordered = bool(dtype.ordered)
-    texts = _marker_texts(column) if holds == "text" else ()
+    texts = sorted(MISSING_TEXTS.intersection(column.unique())) if holds == "text" else ()
     # Later an empty field can only be told from a gap if training had just one of them.
     gaps = bool(column.isna().any())
     kind = WIDE if categories is None else float_of_values(column)
-    return Column(name, holds, str(dtype), categories, is_ordered, texts, gaps, kind)
+    return Column(name, holds, str(dtype), categories, is_ordered, tuple(texts), gaps, kind)
 
 
 def _plain_category(category: Any) -> Any:
@@ -165,10 +161,6 @@ def _of_objects(column: Any) -> Content:
     if all(issubclass(kind, (numbers.Real, Decimal)) for kind in kinds):
         return "number"
     return "other"
-
-
-def _marker_texts(column: Any) -> tuple[str, ...]:
-    return tuple(sorted(MISSING_TEXTS.intersection(column.unique())))
 
 
 def read_schema(manifest: Mapping[str, Any]) -> Schema:

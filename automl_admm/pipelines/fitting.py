@@ -51,17 +51,13 @@ def fit_pipeline(  # noqa: PLR0913 - what is fitted, on what, and two helpers
     for (name, component), item in zip(clone(pipeline).steps, items, strict=True):
         # Rows and columns are known only here: steps before may have changed both.
         with times.measuring(item), quick_binning():
-            lowered = lowering.item(component, item, arriving, _rows(arriving))
+            lowered = lowering.item(component, item, arriving, np.shape(arriving)[0])
             if len(fitted) < len(pipeline.steps) - 1:
                 lowered, arriving = lowering.fit_transform(lowered, item, arriving)
             else:
                 lowered = lowering.fit_last(lowered, arriving)
         fitted.append((name, lowered))
     return Pipeline(fitted)
-
-
-def _rows(X: Any) -> int:
-    return int(np.shape(X)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +72,8 @@ class _Lowering:
     def item(self, component: Any, item: Item, arriving: Any, rows: int) -> Any:
         """Lower a component, or all in branches; return the object to fit."""
         if isinstance(item, Step):
-            return self.component(component, item, {"rows": rows, "columns": _width(arriving)})
+            bounds = {"rows": rows, "columns": np.shape(arriving)[1]}
+            return self.component(component, item, bounds)
         self.branches(component, item, arriving, rows)
         return component
 
@@ -86,7 +83,8 @@ class _Lowering:
 
         capped = self.components.get(step.component).capped or {}
         # A projection of one column is that column, and some raise on it.
-        if bounds["columns"] == 1 and "columns" in capped.values() and _transforms(component):
+        is_projection = "columns" in capped.values() and hasattr(component, "transform")
+        if bounds["columns"] == 1 and is_projection:
             return FunctionTransformer()
         for name, size in self._sizes(component, step).items():
             if size > (bound := max(bounds[capped[name]], 1)):
@@ -184,14 +182,6 @@ class _Lowering:
         folds = fold_count(self.y, predictions.cv, stratified=stratified)
         # The largest fold leaves the fewest rows: what fits them fits all.
         return len(self.y) - -(-len(self.y) // folds)
-
-
-def _width(X: Any) -> int:
-    return int(np.shape(X)[1])
-
-
-def _transforms(component: Any) -> bool:
-    return hasattr(component, "transform")
 
 
 def _columns(X: Any, columns: Sequence[Any]) -> Any:

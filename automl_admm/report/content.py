@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import Field, fields, is_dataclass
+from functools import partial
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -28,12 +29,9 @@ PLAIN: Mapping[type, str] = {
 def encode(measured: Measured) -> bytes:
     """Return the content of `report.json`, a section a line; NaN and infinities are null."""
     content = {"schema": VERSION, **{key: as_plain(record) for key, record in measured.items()}}
-    lines = (f'"{key}":{_compact(value)}' for key, value in content.items())
+    compact = partial(json.dumps, allow_nan=False, separators=(",", ":"))
+    lines = (f'"{key}":{compact(value)}' for key, value in content.items())
     return ("{" + ",\n".join(lines) + "}\n").encode()
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
 def as_plain(value: Any) -> Any:

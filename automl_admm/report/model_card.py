@@ -64,12 +64,9 @@ def write_card(run: SavedRun, target: str) -> str:
 
 def make_card(view: RunView, model: Shipped, manifest: Mapping[str, Any]) -> str:
     """Return the card as text."""
-    head = "".join(f"{key}: {_json(value)}\n" for key, value in _head(view, model, manifest))
+    facts = _head(view, model, manifest)
+    head = "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in facts)
     return f"---\n{head}---\n\n" + "\n".join(_body(view, model, manifest)) + "\n"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _head(view: RunView, model: Shipped, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -129,7 +126,7 @@ def _body(view: RunView, model: Shipped, manifest: Mapping[str, Any]) -> Iterato
 
 def _of_model(view: RunView, model: Shipped, manifest: Mapping[str, Any]) -> Iterator[str]:
     yield "## Model\n"
-    libraries = ", ".join(["scikit-learn", *_needed(manifest)])
+    libraries = ", ".join(["scikit-learn", *behind_model(manifest)])
     yield f"The pipeline, found by automl-admm and fitted with {safe(libraries)}:\n"
     yield f"    {in_a_line(model.text)}\n"
     yield "| | |\n| --- | --- |"
@@ -196,17 +193,12 @@ def _of_use(view: RunView, manifest: Mapping[str, Any]) -> Iterator[str]:
     yield USE
     if say_undecided(manifest) is not None:
         yield "A row that the model leaves undecided has the prediction `None`.\n"
-    needed, file = _needed(manifest), safe(view.folder.model.name)
+    needed, file = list(behind_model(manifest)), safe(view.folder.model.name)
     is_ours = any(package.startswith(PACKAGE) for package in _packages(manifest))
     alone = "" if is_ours else "Without this package, "
     needs = [OURS, *needed] if is_ours else needed
     place = f" where these are installed: {safe(', '.join(needs))}" if needs else ""
     yield f"{alone}{file} is read by skops{place}.\n"
-
-
-def _needed(manifest: Mapping[str, Any]) -> list[str]:
-    """Return what the model needs beyond the libraries of every model."""
-    return list(behind_model(manifest))
 
 
 def _packages(manifest: Mapping[str, Any]) -> set[str]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.core.evaluations import Evaluation
@@ -248,17 +247,14 @@ def _limits(view: RunView, standing: Standing) -> tuple[LimitMeasured, ...]:
 
 
 def _seconds(one: Evaluation) -> Seconds:
-    times, steps = FoldTimes.of(one), _steps(one.details)
+    steps = {str(name): float(spent) for name, spent in (one.details.get(STEPS) or {}).items()}
+    times = FoldTimes.of(one)
     if times is None:
         return Seconds(one.seconds, None, None, None, None, steps)
     fit, predict = times.folds * times.fit_seconds, times.folds * times.predict_seconds
     measure = times.folds * times.measure_seconds
     other = max(one.seconds - fit - predict - measure, 0.0)
     return Seconds(one.seconds, fit, predict, measure, other, steps)
-
-
-def _steps(details: Mapping[str, Any]) -> dict[str, float]:
-    return {str(name): float(spent) for name, spent in (details.get(STEPS) or {}).items()}
 
 
 def _proposed(view: RunView, one: Evaluation) -> Proposed:

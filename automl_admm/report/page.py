@@ -66,7 +66,11 @@ def measure_all(view: RunView) -> Measured:
 
 def draw_page(view: RunView, measured: Measured, refresh: int | None = None) -> str:
     """Return the report as HTML; with `refresh` a browser loads it again after so many seconds."""
-    parts = (_header(view, measured, refresh), tag("main", *_sections(measured)), _footer())
+    sections = (
+        tag("section", tag("h2", one.title), one.draw(measured[one.key]), id=one.key)
+        for one in _shown(measured)
+    )
+    parts = (_header(view, measured, refresh), tag("main", *sections), _footer())
     return whole_page(f"Report of {view.title}", *parts, refresh=refresh)
 
 
@@ -78,13 +82,6 @@ def _header(view: RunView, measured: Measured, refresh: int | None) -> Markup:
         None if refresh is None else tag("p", f"{FOLLOWS} {refresh} seconds."),
         tag("nav", tag("ul", *links), aria_label="Sections"),
     )
-
-
-def _sections(measured: Measured) -> list[Markup]:
-    return [
-        tag("section", tag("h2", one.title), one.draw(measured[one.key]), id=one.key)
-        for one in _shown(measured)
-    ]
 
 
 def _shown(measured: Measured) -> list[Section]:

@@ -13,7 +13,7 @@ from automl_admm.cli.shared.screen import hand_on_json, say
 from automl_admm.cli.shared.text_table import print_side_by_side
 from automl_admm.pipelines.fit_results import say_interval
 from automl_admm.progress.visible_text import in_a_line
-from automl_admm.report.comparing.comparison import Comparison, Difference, compare
+from automl_admm.report.comparing.comparison import Comparison, compare
 from automl_admm.report.comparing.run_facts import LimitResult, Outcome, RunFacts, read_facts
 from automl_admm.report.content import as_plain
 from automl_admm.report.document.numbers import NONE, confidence, duration, plain, score
@@ -55,7 +55,8 @@ def _show(found: Comparison) -> None:
         ("settings", found.settings),
         ("versions", found.versions),
     ):
-        _print(name, titles, [_row(one) for one in rows], found.equal[name])
+        lines = [(one.name, *map(_cell, one.values)) for one in rows]
+        _print(name, titles, lines, found.equal[name])
     _print_winners(found, titles)
 
 
@@ -73,10 +74,6 @@ def _print(name: str, titles: Sequence[str], rows: Sequence[Row], equal: int | N
     print_side_by_side((name, *titles), rows)
     if equal:
         say(f"{equal} more {'is' if equal == 1 else 'are'} equal")
-
-
-def _row(one: Difference) -> Row:
-    return (one.name, *map(_cell, one.values))
 
 
 def _cell(value: Any) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from automl_admm.cli.shared.installed import installed, unprinted
-from automl_admm.cli.shared.listing import AS_JSON, Entry, print_entries, print_options
+from automl_admm.cli.shared.listing import AS_JSON, print_entries, print_options
 from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import UnknownNameError
 from automl_admm.pipelines.metric_facts import MetricFacts, all_metrics
@@ -35,14 +35,11 @@ def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - click pa
     if name is not None and not as_json:
         _show(found[name], plugins.metrics)
         return
-    entries = [_entry(facts) for facts in (found.values() if name is None else [found[name]])]
+    wanted = found.values() if name is None else [found[name]]
+    entries = [{"kind": "metric", **asdict(facts)} for facts in wanted]
     print_entries(entries, COLUMNS | {"what it is": "summary"}, as_json=as_json)
     if not as_json:
         say(f"\n{MORE}", err=True)
-
-
-def _entry(facts: MetricFacts) -> Entry:
-    return {"kind": "metric", **asdict(facts)}
 
 
 def _show(facts: MetricFacts, registry: Registry[MetricPlugin]) -> None:

@@ -101,13 +101,10 @@ def ask_promises(request: str, subjects: Sequence[Subject], *, learns: bool) -> 
         found = json.loads(results.read_text(encoding="utf-8")) if results.exists() else []
     if not found:
         message = f"the check of '{request}' broke off ({describe_exit(done.returncode)}):"
-        raise ConfigurationError(message, hint=_last(done.stderr))
+        said = done.stderr.strip().splitlines() or ["nothing was said."]
+        raise ConfigurationError(message, hint=said[-1])
     promises: list[Promise] = found
     return promises
-
-
-def _last(text: str) -> str:
-    return (text.strip().splitlines() or ["nothing was said."])[-1]
 
 
 def tell_promises(request: str, promises: Sequence[Promise], *, as_json: bool) -> int:

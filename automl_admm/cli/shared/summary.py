@@ -48,6 +48,7 @@ AFTERWARDS = (Account.FINAL_FIT, Account.CERTIFY, Account.SAVING)
 def summarise(outcome: PipelineResult) -> Summary:
     """The result of a run as plain data."""
     prepared, refit, result = outcome.preparation, outcome.refit, outcome.result
+    share = prepared.config.share
     return {
         "feasible": result.feasible,
         "fallback": result.fallback,
@@ -72,7 +73,8 @@ def summarise(outcome: PipelineResult) -> Summary:
         "held_out_interval": refit.measured.held_out_interval,
         "held_out_rows": refit.measured.held_out_rows,
         "held_out_problem": refit.measured.held_out_problem,
-        "share_read": _share_read(prepared.config.share),
+        # All scores are of rows from this part of the data.
+        "share_read": 1.0 if share is None else read_share(share).part,
         "rows_taken": prepared.config.portion,
         "rows_searched": prepared.config.searched_rows,
         "trained_rows": refit.learned_rows or len(prepared.work.table.y),
@@ -107,11 +109,6 @@ def _ensemble(outcome: PipelineResult) -> dict[str, Any] | None:
         return None
     said = {"lines": found.lines(), "compared": found.compared(outcome.preparation.metric)}
     return found.as_content(outcome.preparation.metric) | said
-
-
-def _share_read(share: str | None) -> float:
-    """Return the part of the data read, if not all: all scores are of rows from it."""
-    return 1.0 if share is None else read_share(share).part
 
 
 def _decisions(outcome: PipelineResult) -> dict[str, Any] | None:

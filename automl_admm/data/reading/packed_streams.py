@@ -9,6 +9,7 @@ import bz2
 import io
 import lzma
 from collections.abc import Callable
+from functools import partial
 from typing import Any, BinaryIO
 
 BLOCK = 1 << 16
@@ -23,11 +24,8 @@ def open_bzip2(source: BinaryIO) -> io.BufferedReader:
 
 def open_xz(source: BinaryIO) -> io.BufferedReader:
     """Open streams of xz; zeros may follow each, a multiple of four."""
-    return io.BufferedReader(_Streams(source, _begin_xz, XZ, 4))
-
-
-def _begin_xz() -> lzma.LZMADecompressor:
-    return lzma.LZMADecompressor(lzma.FORMAT_XZ)
+    begin = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ)
+    return io.BufferedReader(_Streams(source, begin, XZ, 4))
 
 
 class _Streams(io.RawIOBase):

@@ -208,7 +208,9 @@ def _joined(tree: Tree[Any], span: Span, depth: int) -> Node:
         parts = tuple(_node(child, span, depth + 1) for child in tree.children[1:])
         return template(_word(tree.children[0]), parts, span)
     row = _row(tree, span, depth)
-    return sequence(row, span) if row else _empty(span)
+    if not row:
+        return Unsupported("an empty alternative", f"Write '{NONE}'.", span)
+    return sequence(row, span)
 
 
 def _row(tree: Tree[Any], span: Span, depth: int) -> tuple[Node, ...]:
@@ -239,10 +241,6 @@ def _alternatives(tree: Tree[Any], span: Span, depth: int) -> tuple[Node, ...]:
     return tuple(parts)
 
 
-def _empty(span: Span) -> Unsupported:
-    return Unsupported("an empty alternative", f"Write '{NONE}'.", span)
-
-
 def _name(tree: Tree[Any], span: Span, _: int) -> Node:
     token = tree.children[0]
     if token.type == "TOKEN":
@@ -267,12 +265,8 @@ def _repeated(tree: Tree[Any], span: Span, depth: int) -> Node:
         return Unsupported(f"repetition without end ('{mark}')", help_, span)
     high = next(filter(None, most), mark)
     item = _node(inner, span, depth + 1)
-    return Repetition(item, _whole(mark), _whole(high), span)
-
-
-def _whole(number: str) -> int:
-    """Read a number of repetitions; one with very many digits is just large."""
-    return int(number[:MAX_DIGITS]) if len(number) > MAX_DIGITS else int(number)
+    # A number with very many digits is just large.
+    return Repetition(item, int(mark[:MAX_DIGITS]), int(high[:MAX_DIGITS]), span)
 
 
 WRAPPERS: Mapping[str, Callable[[Tree[Any], Span, int], Node]] = {

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,8 @@ def shipped_tree(text: str) -> tree.Grammar | None:
 def trees_text(grammars: Mapping[str, tree.Grammar]) -> str:
     """Return the content of the file of trees, given them by the texts of their grammars."""
     trees = {_hash_of(text): _written(grammar) for text, grammar in grammars.items()}
-    lines = (f"{json.dumps(hashed)}: {_short(trees[hashed])}" for hashed in sorted(trees))
+    short = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+    lines = (f"{json.dumps(hashed)}: {short(trees[hashed])}" for hashed in sorted(trees))
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
@@ -61,7 +62,3 @@ def _read(said: Any) -> Any:
     if isinstance(said[0], list):
         return tuple(map(_read, said[0]))
     return getattr(tree, said[0])(*map(_read, said[1:]))
-
-
-def _short(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

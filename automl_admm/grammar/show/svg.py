@@ -93,14 +93,11 @@ def _box(shape: Shape) -> Box:
         case Ordered(items=items):
             return _framed(_row([_box(item) for _, item in items]), caption(shape))
         case ByType():
-            lanes = [_titled(_box(item), name) for item, name in _by_type(shape)]
-            return _framed(_lanes(lanes), BRANCHES[ByType])
+            numbers = _titled(_box(shape.numeric), "numbers")
+            categories = _titled(_box(shape.categorical), "categories")
+            return _framed(_lanes([numbers, categories]), BRANCHES[ByType])
         case _:
             return _framed(_lanes([_box(item) for item in parts_of(shape)]), BRANCHES[type(shape)])
-
-
-def _by_type(shape: ByType) -> tuple[tuple[Shape, str], ...]:
-    return (shape.numeric, "numbers"), (shape.categorical, "categories")
 
 
 def _module(name: str) -> Box:

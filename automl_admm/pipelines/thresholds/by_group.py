@@ -195,16 +195,13 @@ def choose_group_thresholds(
     if are_flat([np.asarray(part.scores, dtype=float) for part in parts]):
         return Thresholds(single)
     trial = _Trial(folds, tuple(names), tuple(aimed), single, merit)
-    for rows in _kinds(np.concatenate([part.y for part in parts])):
+    y = np.concatenate([part.y for part in parts])
+    for rows in (np.ones(len(y), dtype=bool), y == 0, y == 1):
         trial.move_together(rows)
     for _ in range(PASSES):
         for group in range(len(trial.groups)):
             trial.move_one(group)
     return trial.found()
-
-
-def _kinds(y: Any) -> tuple[NDArray[np.bool_], ...]:
-    return np.ones(len(y), dtype=bool), y == 0, y == 1
 
 
 @dataclass(eq=False)

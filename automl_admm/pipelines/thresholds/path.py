@@ -230,7 +230,9 @@ class _Trail:
         ]
         if self.groups:
             by_group = dict(zip(self.groups, bars, strict=True))
-            thresholds = Thresholds(self._for_others(sum(counts)), by_group)
+            # Rows of no known group: as many of all rows are called.
+            others = apart(self.whole, len(self.whole) - sum(counts))
+            thresholds = Thresholds(others, by_group)
             cut: Cut = np.array(bars)[self.numbers]
         else:
             thresholds = self._single(bars[0], counts[0])
@@ -239,10 +241,6 @@ class _Trail:
         utility, loss = judge(thresholds)
         values, errors = (float(one.value) for one in seen), map(standard_error, seen)
         return Stop(thresholds, tuple(values), utility, loss, errors=tuple(errors))
-
-    def _for_others(self, called: int) -> float:
-        """Return the threshold for rows of no known group, which calls so many of all rows."""
-        return apart(self.whole, len(self.whole) - called)
 
     def _single(self, upper: float, count: int) -> Thresholds:
         """Return one threshold for all rows, with the band below it if there is one."""

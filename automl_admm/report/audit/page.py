@@ -120,14 +120,10 @@ def _identity(stated: Statement, certificate: Certificate, sha256: str) -> Itera
         ("settings in run.json", stated["settings_sha256"]),
     )
     known = (*sorted(stated["files"].items()), *data)
-    rows = [(name(said), _hash(value)) for said, value in known if value]
+    rows = [(name(said), tag("code", name(value, 64))) for said, value in known if value]
     yield table(("What", "SHA-256"), rows, text_columns=2)
     versions = ", ".join(f"{library} {one}" for library, one in certificate.versions.items())
     yield tag("p", "Versions: ", name(versions))
-
-
-def _hash(value: str) -> Markup:
-    return tag("code", name(value, 64))
 
 
 def _checks() -> Iterator[Markup]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from automl_admm.data.row_roles import NAMES
 from automl_admm.pipelines.metric_facts import looks_at_scores
-from automl_admm.report.comparing.run_facts import LimitResult, RunFacts
+from automl_admm.report.comparing.run_facts import RunFacts
 from automl_admm.report.pipeline_differences import ParameterValues, SideBySide, put_side_by_side
 from automl_admm.runs.metric_code import UNKNOWN
 
@@ -108,15 +108,12 @@ def _of_own_metrics(runs: Sequence[RunFacts]) -> Iterator[str]:
 
 def _of_undecided(runs: Sequence[RunFacts]) -> Iterator[str]:
     """Yield a line where runs may leave other shares of rows undecided, and the metric sees it."""
-    found = [[one.limit for one in run.result.limits if _is_on_undecided(one)] for run in runs]
+    named = [[one.limit for one in run.result.limits] for run in runs]
+    found = [[limit for limit in limits if limit.split()[0] == "abstain"] for limits in named]
     metrics = {str(run.settings.get("metric")) for run in runs}
     if not _all_equal(found) and not all(map(looks_at_scores, metrics)):
         told = _listed([", ".join(one) or None for one in found])
         yield f"the scores are of decided rows, and runs may leave others undecided: {told}"
-
-
-def _is_on_undecided(one: LimitResult) -> bool:
-    return one.limit.split()[0] == "abstain"
 
 
 def _same_file(runs: Sequence[RunFacts]) -> str:

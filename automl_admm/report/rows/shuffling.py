@@ -45,7 +45,11 @@ def measure_columns(
             if clock() >= until:
                 break
             losses[name].append(whole - score(_shuffled(X, made, rng)))
-    found = (_summary(name, lost) for name, lost in losses.items() if lost)
+    found = (
+        Shuffled(name, float(np.mean(lost)), min(lost), max(lost), len(lost))
+        for name, lost in losses.items()
+        if lost
+    )
     return tuple(sorted(found, key=lambda one: -one.mean))
 
 
@@ -55,7 +59,3 @@ def _shuffled(X: Any, made: Sequence[str], rng: np.random.Generator) -> Any:
     for name in made:
         changed[name] = X[name].take(order).set_axis(X.index)
     return changed
-
-
-def _summary(name: str, losses: Sequence[float]) -> Shuffled:
-    return Shuffled(name, float(np.mean(losses)), min(losses), max(losses), len(losses))

@@ -76,19 +76,14 @@ def draw(found: Curves) -> Markup:
     if found.only_class is None:
         figures += [_roc(shown), _precision(found, shown)]
     else:
-        more = together(tag("p", _missing(found.only_class)), more)
+        lack = "so there is no ROC curve, and none of precision and recall."
+        said = f"Only class '{found.only_class}' is among these rows, {lack}"
+        more = together(tag("p", said), more)
     if found.are_probabilities:
         figures.append(_calibration(shown))
     else:
         more = together(more, tag("p", "Scores are no probabilities: they have no calibration."))
     return together(tag("div", *figures, class_="charts"), more, _areas(found))
-
-
-def _missing(only: str) -> str:
-    return (
-        f"Only class '{only}' is among these rows, so there is no ROC curve, and none of precision "
-        "and recall."
-    )
 
 
 def _chart(title: str, x: str, y: str, layers: Sequence[Layer]) -> Markup:

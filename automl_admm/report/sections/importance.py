@@ -131,7 +131,7 @@ def _effect(title: str, kind: str, values: Values, ranks: Array) -> Effect | Non
     noise = (whole - between) / freedom
     ratio = between / (count - 1) / noise if noise > 0 else np.inf
     if special.fdtrc(count - 1, freedom, ratio) > CHANCE:
-        return _no_effect(title, kind)
+        return Effect(title, kind, 0.0, 0.0, 0, "", "")
     share = max(between - (count - 1) * noise, 0.0) / whole
     part = whole / float(((ranks - ranks.mean()) ** 2).sum())
     return Effect(
@@ -143,10 +143,6 @@ def _effect(title: str, kind: str, values: Values, ranks: Array) -> Effect | Non
         best=split.words[int(means.argmax())],
         worst=split.words[int(means.argmin())],
     )
-
-
-def _no_effect(title: str, kind: str) -> Effect:
-    return Effect(title, kind, 0.0, 0.0, 0, "", "")
 
 
 def _split(values: Values) -> _Split | None:

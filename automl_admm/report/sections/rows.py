@@ -102,10 +102,13 @@ def _right(rows: GivenRows) -> Iterator[float | None]:
 
 def draw(found: OnRows) -> Markup:
     """Say which rows these are, then the score, the limits and the confusion table."""
-    origin = found.origin
+    origin, held_out = found.origin, found.held_out_score
+    held_out_score = None if held_out is None else numbers.score(held_out)
     look = "good" if origin.kind in (HELD_OUT, OF_THE_FILE) else "fair"
+    if origin.kind in (LEARNED, ALL) or origin.known:
+        look = "bad"
     return together(
-        tag("p", _said(origin), class_=f"verdict {'bad' if _is_learned(origin) else look}"),
+        tag("p", _said(origin), class_=f"verdict {look}"),
         tag("p", origin.doubt) if origin.doubt else None,
         facts(
             [
@@ -114,7 +117,7 @@ def draw(found: OnRows) -> Markup:
                 ("sha256 of the rows", origin.rows_sha256),
                 (f"{found.metric}, these rows", numbers.score(found.score)),
                 (f"{found.metric}, validation rows", numbers.score(found.validation_score)),
-                (f"{found.metric}, rows held out", _known(found.held_out_score)),
+                (f"{found.metric}, rows held out", held_out_score),
             ]
         ),
         tag(
@@ -127,10 +130,6 @@ def draw(found: OnRows) -> Markup:
         _limits(found),
         _confusion_table(found),
     )
-
-
-def _is_learned(origin: Origin) -> bool:
-    return origin.kind in (LEARNED, ALL) or bool(origin.known)
 
 
 def _said(origin: Origin) -> str:
@@ -159,10 +158,6 @@ def _said_of_others(origin: Origin, rows: str) -> str:
     if origin.known == 0:
         return f"These {rows} are others: none of them equals a row that the model learned from."
     return f"These {rows} are not, as a whole, those that the run learned from or held out."
-
-
-def _known(score: float | None) -> str | None:
-    return None if score is None else numbers.score(score)
 
 
 def _limits(found: OnRows) -> Markup | None:

@@ -132,7 +132,8 @@ def _sentence(view: RunView, model: Shipped | None, kind: str) -> str:
         "within": f"The model is {_within(view)} on validation rows{proof}: {told}.",
     }
     if kind == "within" and not view.limits:
-        return f"{_best(view)}, without limits, is {told}."
+        best = "The model" if has_better(view.manifest) else "The best pipeline"
+        return f"{best}, without limits, is {told}."
     return sentences[kind]
 
 
@@ -149,10 +150,6 @@ def _failure(view: RunView, model: Shipped, told: str) -> str:
         f"No pipeline within the limits was found ({'; '.join(broken) or 'see below'}); the "
         f"closest one was saved: {told}."
     )
-
-
-def _best(view: RunView) -> str:
-    return "The model" if has_better(view.manifest) else "The best pipeline"
 
 
 def _of(view: RunView) -> str:

@@ -108,11 +108,8 @@ def _is_word(text: str) -> bool:
 
 def _written(value: Any) -> str:
     """Return the text of a truth value as a file has it."""
-    return str(value).strip().casefold() if _may_be_truth(value) else "other"
-
-
-def _may_be_truth(value: Any) -> bool:
-    return isinstance(value, str | numbers.Real | np.bool_)
+    may_be_truth = isinstance(value, str | numbers.Real | np.bool_)
+    return str(value).strip().casefold() if may_be_truth else "other"
 
 
 def read_boolean(column: Any, facts: Facts, place: Place) -> dict[str, Any]:

@@ -60,8 +60,9 @@ def recognise_tags(column: Any) -> Facts | None:
 
 
 def _of_lists(cells: Sequence[Collection[Any]]) -> Facts | None:
-    is_plain = all(_is_plain(tag) for cell in cells for tag in cell)
-    return {"separator": ",", "example": _example(cells[0])} if is_plain else None
+    if not all(_is_plain(tag) for cell in cells for tag in cell):
+        return None
+    return {"separator": ",", "example": ", ".join(sorted(map(str, cells[0])))}
 
 
 def adopt_tags(column: Any) -> Facts | None:
@@ -80,10 +81,6 @@ def adopt_tags(column: Any) -> Facts | None:
 
 def _is_plain(tag: Any) -> bool:
     return tag is None or isinstance(tag, str | int | np.integer | np.str_)
-
-
-def _example(tags: Collection[Any]) -> str:
-    return ", ".join(sorted(map(str, tags)))
 
 
 def _split(text: str, separator: str) -> list[str]:
