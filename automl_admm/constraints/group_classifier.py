@@ -10,24 +10,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from automl_admm.constraints.groups import Grouping
 from automl_admm.constraints.syntax import GroupColumn
 from automl_admm.core.errors import DataError
 from automl_admm.pipelines.thresholds.by_group import Names, Thresholds
 from automl_admm.pipelines.thresholds.inner_estimator import (
+    OfTwoClasses,
     check_two_classes,
-    estimator_has,
     fit_inner,
-    positive_scores,
 )
 
 
-class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class GroupThresholdClassifier(OfTwoClasses):
     """A classifier of two classes with a decision threshold for each group.
 
     `columns` are the features of the groups, each with its cut points (none for categories):
@@ -61,8 +56,7 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
     def predict(self, X: Any) -> Any:
         """Decide each row at the threshold of its group."""
-        check_is_fitted(self, "estimator_")
-        scores, classes = positive_scores(self, X)
+        scores, classes = self.positive_scores(X)
         bar = Thresholds(self.threshold, self.thresholds).of_rows(self.groups_of(X))
         return classes[(scores >= bar).astype(np.intp)]
 
@@ -74,25 +68,6 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         """Count the rows of each group without a threshold of its own: `threshold` decides them."""
         names = Counter(map(str, self.groups_of(X)))
         return {name: rows for name, rows in names.items() if name not in self.thresholds}
-
-    @available_if(estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Any:
-        """Probabilities by class; the thresholds do not change them."""
-        check_is_fitted(self, "estimator_")
-        return self.estimator_.predict_proba(X)
-
-    @available_if(estimator_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Any:
-        """Scores; the thresholds do not change them."""
-        check_is_fitted(self, "estimator_")
-        return self.estimator_.decision_function(X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # scikit-learn's checks would try three classes otherwise.
-        tags.classifier_tags.multi_class = False
-        tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
 
 
 def name_groups(

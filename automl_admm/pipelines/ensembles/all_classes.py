@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
+
+from automl_admm.pipelines.thresholds.inner_estimator import estimator_has
 
 
 def knowing_all(model: Any, classes: Any | None) -> Any:
@@ -20,10 +21,6 @@ def knowing_all(model: Any, classes: Any | None) -> Any:
     labels = np.unique(np.asarray(classes))
     is_whole = np.array_equal(model.classes_, labels)
     return model if is_whole else AllClasses.around(model, labels)
-
-
-def _has(method: str) -> Callable[[AllClasses], bool]:
-    return lambda self: hasattr(getattr(self, "estimator_", self.estimator), method)
 
 
 class AllClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -49,7 +46,7 @@ class AllClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.unique(y)
         return self
 
-    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of all classes, in their order."""
         known = self.estimator_.predict_proba(X)
@@ -58,7 +55,7 @@ class AllClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found[:, self._places()] = known if len(self.estimator_.classes_) > 1 else 1.0
         return found
 
-    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
+    @available_if(estimator_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """Return the scores of all classes, in their order; unknown ones come last in each row."""
         known = np.asarray(self.estimator_.decision_function(X))

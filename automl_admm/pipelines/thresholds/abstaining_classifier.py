@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
-
 from automl_admm.core.errors import DataError
 from automl_admm.pipelines.labels import accuracy_of_decided, label_decided
 from automl_admm.pipelines.thresholds.cuts import Band, cut_scores
 from automl_admm.pipelines.thresholds.inner_estimator import (
+    OfTwoClasses,
     check_two_classes,
-    estimator_has,
     fit_inner,
-    positive_scores,
 )
 
 
-class AbstainingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class AbstainingClassifier(OfTwoClasses):
     """A classifier of two classes that leaves a row undecided whose score lies between two others.
 
     A row is of the positive class (`pos_label`, or the last class) if `response_method` returns at
@@ -56,29 +50,10 @@ class AbstainingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
 
     def predict(self, X: Any) -> Any:
         """Return a label for each row, None for one that is left undecided."""
-        check_is_fitted(self, "estimator_")
-        scores, classes = positive_scores(self, X)
+        scores, classes = self.positive_scores(X)
         band = Band(self.lower_threshold, self.threshold)
         return label_decided(cut_scores(scores, band), classes)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the decided rows; NaN if there are none."""
         return accuracy_of_decided(self.predict(X), y, sample_weight)
-
-    @available_if(estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Any:
-        """Probabilities by class; the thresholds do not change them."""
-        check_is_fitted(self, "estimator_")
-        return self.estimator_.predict_proba(X)
-
-    @available_if(estimator_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Any:
-        """Scores; the thresholds do not change them."""
-        check_is_fitted(self, "estimator_")
-        return self.estimator_.decision_function(X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
