@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Self
 
 # A shell reports a program ended by signal n as 128 + n; SIGINT is 2.
@@ -28,12 +28,7 @@ class Interrupts:
                 self._before[number] = signal.signal(number, self._terminate)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 

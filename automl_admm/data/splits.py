@@ -25,11 +25,7 @@ from automl_admm.data.cluster_splits import (
 from automl_admm.data.given_splits import check_sides, given_splits
 from automl_admm.data.row_roles import NO_ROLES, Roles
 from automl_admm.data.split_choice import repeats_for
-from automl_admm.data.stratified_holdout import (
-    holdout_by_chance,
-    shuffled,
-    stratified_holdout,
-)
+from automl_admm.data.stratified_holdout import holdout_by_chance, shuffled, stratified_holdout
 from automl_admm.data.time_splits import forward_folds, latest
 from automl_admm.plugins.records import LearningTask
 

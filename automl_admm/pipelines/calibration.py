@@ -26,13 +26,7 @@ from automl_admm.pipelines.predictions.plain_decisions import told_decisions
 from automl_admm.pipelines.thresholds.by_group import BY_DEFAULT, CALIBRATION, Thresholds
 from automl_admm.pipelines.thresholds.elsewhere import ELSEWHERE
 from automl_admm.pipelines.thresholds.path import PATH, DecisionPath
-from automl_admm.pipelines.thresholds.single import (
-    ALWAYS,
-    DEFAULTS,
-    NEVER,
-    between,
-    response_of,
-)
+from automl_admm.pipelines.thresholds.single import ALWAYS, DEFAULTS, NEVER, between, response_of
 
 if TYPE_CHECKING:
     from automl_admm.pipelines.work import PipelineWork

@@ -22,17 +22,12 @@ from automl_admm.pipelines.few_row_model import constant_pipeline
 from automl_admm.pipelines.growing import GrowingFit
 from automl_admm.pipelines.memory_peak import forget_peak, peak_mb
 from automl_admm.pipelines.metrics import Metric
-from automl_admm.pipelines.predictions.decisions import (
-    decisions_of,
-    predict_unseen,
-)
+from automl_admm.pipelines.predictions.decisions import decisions_of, predict_unseen
 from automl_admm.pipelines.predictions.fitted_classes import check_classes, check_labels
 from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
 from automl_admm.pipelines.row_weighing import weigh_rows
-from automl_admm.pipelines.searched_share import (
-    SearchedShare,
-)
+from automl_admm.pipelines.searched_share import SearchedShare
 from automl_admm.pipelines.step_times import StepTimes
 from automl_admm.pipelines.thresholds.by_group import GroupRule, Thresholds
 from automl_admm.pipelines.thresholds.cost import Cost
@@ -40,11 +35,7 @@ from automl_admm.pipelines.thresholds.decider import Decider
 from automl_admm.pipelines.thresholds.fixed import fix
 from automl_admm.pipelines.thresholds.single import aimed_decisions
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
-from automl_admm.plugins.records import (
-    BuildContext,
-    ComponentPlugin,
-    Constraint,
-)
+from automl_admm.plugins.records import BuildContext, ComponentPlugin, Constraint
 from automl_admm.plugins.registry import Registry
 
 

@@ -36,14 +36,9 @@ from automl_admm.pipelines.ensembles.task import (
     ship_whole,
 )
 from automl_admm.pipelines.few_row_model import fall_back
-from automl_admm.pipelines.fit_results import (
-    FallbackResult,
-    FinalFitResult,
-)
+from automl_admm.pipelines.fit_results import FallbackResult, FinalFitResult
 from automl_admm.pipelines.fitting_work import FittingWork
-from automl_admm.pipelines.limit_values import (
-    refuse_cheaply,
-)
+from automl_admm.pipelines.limit_values import refuse_cheaply
 from automl_admm.pipelines.memory_peak import peak_mb
 from automl_admm.pipelines.searched_share import begin_on_share
 from automl_admm.pipelines.seen_loss import seen_loss

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from contextvars import ContextVar, Token
-from types import TracebackType
 from typing import Any, Self
 
 from automl_admm.core.admm_state import AdmmState
@@ -60,12 +59,7 @@ class Progress:
         self._before = _SHOWN.set(self)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         if self._before is not None:
             _SHOWN.reset(self._before)
         LOGGER.removeHandler(self._warnings)

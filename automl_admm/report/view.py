@@ -15,11 +15,7 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
 from automl_admm.report.searched import Searched
 from automl_admm.report.shown import DETAILS_SHOWN, RUN_SHOWN, demand_shown
-from automl_admm.runs.saved.own_certificate import (
-    is_of_the_model,
-    tell_other_script,
-    tell_swapped,
-)
+from automl_admm.runs.saved.own_certificate import is_of_the_model, tell_other_script, tell_swapped
 from automl_admm.runs.session.model_run import of_other_session, refuse_mixed, say_earlier
 from automl_admm.runs.session.run_log import Log, read_log
 from automl_admm.runs.session.written_limits import read_moved

@@ -23,12 +23,7 @@ from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.messages import say_count
 from automl_admm.data.reading.file_options import FileOptions
-from automl_admm.data.reading.formats import (
-    CSV,
-    OTHER_SUFFIXES,
-    PARQUET,
-    PARQUET_SUFFIXES,
-)
+from automl_admm.data.reading.formats import CSV, OTHER_SUFFIXES, PARQUET, PARQUET_SUFFIXES
 from automl_admm.data.reading.unpacking import PACKED_SUFFIXES
 from automl_admm.data.writing import WRITERS, open_writer
 from automl_admm.execution.shared_state import unheard_warnings

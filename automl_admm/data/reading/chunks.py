@@ -25,11 +25,7 @@ from automl_admm.data.reading.decimals import commas_in, has_fractions
 from automl_admm.data.reading.dialects import COMMAS, Dialect, find_dialect
 from automl_admm.data.reading.file_options import FileOptions
 from automl_admm.data.reading.formats import CSV, PARQUET, format_of, without_rows
-from automl_admm.data.reading.parquet_rows import (
-    names_of_wholes,
-    row_batches,
-    text_batches,
-)
+from automl_admm.data.reading.parquet_rows import names_of_wholes, row_batches, text_batches
 from automl_admm.data.reading.plain_files import PlainFile, plain_file
 from automl_admm.data.reading.tables import Manner, read_plain, tell_found, without_infinities
 from automl_admm.data.reading.typed_tables import place_of, readable, with_text_names

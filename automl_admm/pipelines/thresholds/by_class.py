@@ -19,13 +19,7 @@ from automl_admm.core.fold_means import means_over_folds
 from automl_admm.core.space import Array
 from automl_admm.pipelines.labels import UNDECIDED
 from automl_admm.pipelines.thresholds.class_costs import ClassCosts, tempered
-from automl_admm.pipelines.thresholds.single import (
-    Aimed,
-    Fold,
-    Standing,
-    standing,
-    violation,
-)
+from automl_admm.pipelines.thresholds.single import Aimed, Fold, Standing, standing, violation
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 
 # The weight of one class is multiplied by 2 to these powers while the others stay.

@@ -25,10 +25,7 @@ from automl_admm.pipelines.labels import UNDECIDED
 from automl_admm.pipelines.thresholds.cuts import Cut, cut_scores
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.foreign_calls import measured_by
-from automl_admm.plugins.records import (
-    Constraint,
-    ConstraintFunction,
-)
+from automl_admm.plugins.records import Constraint, ConstraintFunction
 
 # A tenth of a limit is a clear breach, as in the prices of a search.
 TOLERANCE = 0.1

@@ -27,7 +27,7 @@ MISSING_WORDS = frozenset(
         *("blank", "empty", "error", "missing", "n.a", "n.a.", "n/a", "n/d", "n.d", "n.d.", "na"),
         *("nan", "nat", "nd", "nil", "no data", "none", "not a number", "not applicable"),
         *("not available", "not given", "not known", "not recorded", "not specified", "null"),
-        *("tba", "tbd", "unbekannt", "undefined", "unknown", "unspecified", "inconnu"),
+        *("tba", "tbd", "unbekannt", "undefined", "unknown", "unspecified", "inconnu", "void"),
         *("desconocido", "k.a.", "k. a.", "keine angabe", "s.o.", "inf", "-inf", "+inf"),
         *(
             "infinity",
@@ -70,11 +70,15 @@ def cells_of(column: Any) -> Cells:
     """Return the distinct cells of a column; texts are without blanks around them."""
     try:
         codes, distinct = find_distinct(column)
-    except TypeError:  # lists and the like are not to be compared: each is a cell of its own
-        present = column.notna().to_numpy(dtype=bool)
-        codes = np.where(present, np.cumsum(present) - 1, -1)
-        distinct = column[present].astype(object)
+    except TypeError:  # lists and the like are not to be compared
+        return _each_of_its_own(column)
     return Cells(_all_stripped(distinct.tolist()), codes)
+
+
+def _each_of_its_own(column: Any) -> Cells:
+    present = column.notna().to_numpy(dtype=bool)
+    codes = np.where(present, np.cumsum(present) - 1, -1)
+    return Cells(_all_stripped(column[present].astype(object).tolist()), codes)
 
 
 def cells_one_by_one(column: Any) -> Cells:
@@ -85,9 +89,7 @@ def cells_one_by_one(column: Any) -> Cells:
     sample = sample_of(column)
     if len(set(map(str, sample))) < MOSTLY * len(sample):
         return cells_of(column)
-    present = column.notna().to_numpy(dtype=bool)
-    codes = np.where(present, np.cumsum(present) - 1, -1)
-    return Cells(_all_stripped(column[present].astype(object).tolist()), codes)
+    return _each_of_its_own(column)
 
 
 def _all_stripped(values: list[Any]) -> list[Any]:

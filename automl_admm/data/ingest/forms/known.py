@@ -15,10 +15,7 @@ from automl_admm.data.ingest.forms.boolean import (
 )
 from automl_admm.data.ingest.forms.date import read_date, recognise_date, say_date
 from automl_admm.data.ingest.forms.duration import read_duration, recognise_duration, say_duration
-from automl_admm.data.ingest.forms.identifier import (
-    recognise_identifier,
-    say_identifier,
-)
+from automl_admm.data.ingest.forms.identifier import recognise_identifier, say_identifier
 from automl_admm.data.ingest.forms.mixed import read_mixed, recognise_mixed, say_mixed
 from automl_admm.data.ingest.forms.number import read_number, recognise_number, say_number
 from automl_admm.data.ingest.forms.ordered import read_ordered, recognise_ordered, say_ordered
