@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from automl_admm.data.narrow_floats import WIDE, as_written, float_of_values
+from automl_admm.data.plain_types import has_numbers
 
 # Tenths of the reference; a number with no more values is compared by its values.
 BINS = 10
@@ -119,7 +120,7 @@ class Shift:
 def summarize(column: Any) -> Summary:
     """Count a column of the reference, a number by tenths of it and all else by levels."""
     column = pd.Series(column)
-    if _is_number(column) and column.nunique() > BINS:
+    if has_numbers(column) and column.nunique() > BINS:
         values = column.to_numpy(dtype=float, na_value=np.nan)
         known = values[np.isfinite(values)]
         tenths = np.quantile(known, np.arange(1, BINS) / BINS) if len(known) else known
@@ -204,14 +205,9 @@ def alarms(shifts: Sequence[Shift], risk: float) -> list[Shift]:
     return found
 
 
-def _is_number(column: Any) -> bool:
-    is_numeric = pd.api.types.is_numeric_dtype(column.dtype)
-    return bool(is_numeric and not pd.api.types.is_bool_dtype(column.dtype))
-
-
 def _names(column: Any) -> Any:
     """Return the values as texts: a whole number is the same text with and without a fraction."""
-    name = partial(_name_number, kind=float_of_values(column)) if _is_number(column) else _name
+    name = partial(_name_number, kind=float_of_values(column)) if has_numbers(column) else _name
     texts = column.astype(object).map(name, na_action="ignore")
     return texts.where(column.notna(), MISSING)
 

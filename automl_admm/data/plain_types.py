@@ -154,10 +154,15 @@ def _may_hold_na(dtype: Any) -> bool:
     return pd.api.types.is_object_dtype(dtype) or getattr(dtype, "na_value", None) is pd.NA
 
 
-def _with_nan(column: Any) -> Any:
+def has_numbers(column: Any) -> bool:
+    """Return True for a column with a type of numbers; truth values are none."""
     from pandas.api import types
 
-    if types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype):
+    return bool(types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype))
+
+
+def _with_nan(column: Any) -> Any:
+    if has_numbers(column):
         return _as_floats(column)
     return column.astype(object).where(column.notna(), np.nan)
 

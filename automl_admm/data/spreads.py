@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.space import Array
+from automl_admm.data.filled_cells import as_frame
+from automl_admm.data.plain_types import has_numbers
 
 
 def spreads_of(X: Any) -> Mapping[str, float]:
@@ -15,10 +17,7 @@ def spreads_of(X: Any) -> Mapping[str, float]:
 
     Columns of an array go by their places. Without two different numbers there is no spread.
     """
-    import pandas as pd
-
-    found = {}
-    frame = X if hasattr(X, "columns") else pd.DataFrame(X)
+    found, frame = {}, as_frame(X)
     for label in numeric_labels(frame):
         numbers = frame[label].to_numpy(dtype=float, na_value=np.nan)
         found[str(label)] = _spread(numbers[np.isfinite(numbers)])
@@ -26,13 +25,8 @@ def spreads_of(X: Any) -> Mapping[str, float]:
 
 
 def numeric_labels(frame: Any) -> Iterator[Any]:
-    """Yield the labels of the columns of numbers; truth values are none."""
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
-    for label in frame.columns:
-        dtype = frame[label].dtype
-        if is_numeric_dtype(dtype) and not is_bool_dtype(dtype):
-            yield label
+    """Return the labels of the columns of numbers; truth values are none."""
+    return (label for label in frame.columns if has_numbers(frame[label]))
 
 
 def _spread(numbers: Array) -> float:

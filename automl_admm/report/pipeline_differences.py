@@ -35,6 +35,12 @@ class SideBySide:
         """The parameters with different values."""
         return tuple(one for one in self.parameters if one.differs)
 
+    def rows(self, nothing: str) -> list[tuple[str, ...]]:
+        """Return what differs: the shapes, and the parameters, with a word where there is none."""
+        shapes = [("shape", *self.shapes)] if len(set(self.shapes)) > 1 else []
+        named = ((one.name, [value or nothing for value in one.values]) for one in self.differences)
+        return [*shapes, *((name, *values) for name, values in named)]
+
 
 def put_side_by_side(texts: Sequence[str]) -> SideBySide:
     """Compare pipelines by their texts."""

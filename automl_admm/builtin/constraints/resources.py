@@ -15,6 +15,7 @@ from automl_admm.builtin.constraints.columns_used import columns
 from automl_admm.core.evidence import Fact, Timing
 from automl_admm.core.space import Array
 from automl_admm.execution.skops_import import count_bytes
+from automl_admm.pipelines.predictions.measured import take_places
 from automl_admm.pipelines.predictions.wrappers import with_labels
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
@@ -42,7 +43,7 @@ def latency_us(evaluated: EvaluatedPipeline, quantile: float = QUANTILE) -> Timi
 def latency_ms(evaluated: EvaluatedPipeline, quantile: float = QUANTILE) -> Timing:
     """Return milliseconds for one row alone, a quantile over warm calls with rows in turn."""
     count = min(len(evaluated.y), MOST_REPEATS)
-    rows = [_rows(evaluated.X, [place]) for place in range(count)]
+    rows = [take_places(evaluated.X, [place]) for place in range(count)]
     return Timing(1e3 * _time_calls(evaluated, rows, quantile), quantile)
 
 
@@ -118,11 +119,7 @@ def memory_mb(evaluated: EvaluatedPipeline) -> float:
 
 def batch_of(evaluated: EvaluatedPipeline) -> Any:
     """Return 1 000 rows, repeated if there are fewer: no value depends on their number."""
-    return _rows(evaluated.X, np.resize(np.arange(len(evaluated.y)), BATCH))
-
-
-def _rows(X: Any, places: Any) -> Any:
-    return X.iloc[places] if hasattr(X, "iloc") else X[places]
+    return take_places(evaluated.X, np.resize(np.arange(len(evaluated.y)), BATCH))
 
 
 def _time_call(call: Callable[[Any], object], rows: Any) -> tuple[float, float]:

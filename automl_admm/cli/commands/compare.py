@@ -141,11 +141,5 @@ def _print_winners(found: Comparison, titles: Sequence[str]) -> None:
         for title, run in zip(titles, found.runs, strict=True):
             say(f"{in_a_line(title)}: {in_a_line(' + '.join(run.result.pipelines) or NONE)}")
         return
-    shapes = found.winners.shapes
-    rows = [("shape", *shapes)] if len(set(shapes)) > 1 else []
-    rows += [
-        (one.name, *(NONE if value is None else value for value in one.values))
-        for one in found.winners.differences
-    ]
     equal = len(found.winners.parameters) - len(found.winners.differences)
-    _print("winner", titles, rows, equal)
+    _print("winner", titles, found.winners.rows(NONE), equal)

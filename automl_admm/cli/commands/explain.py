@@ -177,15 +177,11 @@ def _print_parameters(found: Explained) -> None:
         return
     beside, titles = found.winner.beside, (f"#{found.number}", f"winner #{found.winner.number}")
     say("")
-    shapes = [("shape", *beside.shapes)] if len(set(beside.shapes)) > 1 else []
-    rows = [
-        (one.name, *(NONE if value is None else value for value in one.values))
-        for one in beside.differences
-    ]
-    if not shapes and not rows:
+    rows = beside.rows(NONE)
+    if not rows:
         say("the same pipeline as that of the winner")
         return
-    print_side_by_side(("differs", *titles), [*shapes, *rows])
+    print_side_by_side(("differs", *titles), rows)
     same = len(beside.parameters) - len(beside.differences)
     if same:
         say(f"{same} more parameter{' is' if same == 1 else 's are'} equal")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.data.filled_cells import as_frame
 from automl_admm.data.plain_types import FIRST_INEXACT
 from automl_admm.data.table_schema import content_of
 
@@ -17,10 +18,8 @@ def doubts_of_large_numbers(X: Any, numbers: Collection[str]) -> tuple[str, ...]
     `numbers` are the names of the columns that pipelines get as numbers. Values that were floats
     from the start tell nothing.
     """
-    import pandas as pd
-
-    frame = X if hasattr(X, "iloc") else pd.DataFrame(X)
-    known = [(str(name), column) for name, column in frame.items() if str(name) in numbers]
+    columns = as_frame(X).items()
+    known = [(str(name), column) for name, column in columns if str(name) in numbers]
     found = ((name, *_run_together(column)) for name, column in known)
     return tuple(
         f"column '{name}' has {whole} distinct whole numbers, but only {floats} as floats, since "

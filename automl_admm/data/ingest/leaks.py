@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.data.distinct_values import find_distinct
+from automl_admm.data.filled_cells import as_frame
+from automl_admm.data.plain_types import has_numbers
 
 Array = NDArray[Any]
 
@@ -25,7 +27,7 @@ def find_leaks(X: Any, y: Any, left_out: Container[str]) -> tuple[str, ...]:
     """
     import pandas as pd
 
-    frame = X if hasattr(X, "iloc") else pd.DataFrame(X)
+    frame = as_frame(X)
     beginning = y.iloc[:FIRST_ROWS] if hasattr(y, "iloc") else y[:FIRST_ROWS]
     first = _Answers.of(pd.Series(np.asarray(beginning)))
     likely = [
@@ -81,6 +83,5 @@ class _Answers:
 def _are_numbers(values: Any) -> bool:
     from pandas.api import types
 
-    dtype = values.dtype
-    is_number = types.is_numeric_dtype(dtype) and not types.is_bool_dtype(dtype)
-    return is_number and not types.is_complex_dtype(dtype) and not values.isna().any()
+    is_real = has_numbers(values) and not types.is_complex_dtype(values.dtype)
+    return is_real and not values.isna().any()

@@ -88,15 +88,15 @@ def rates_of(y: Any, decisions: Any, weights: Any = None) -> dict[str, float | N
     """
     called, positive, is_decided = decisions == 1, y == 1, decisions != UNDECIDED
     found = {
-        "recall": _share(called, positive & is_decided, weights),
-        "selection_rate": _share(called, is_decided, weights),
+        "recall": share_among(positive & is_decided, called, weights),
+        "selection_rate": share_among(is_decided, called, weights),
     }
     if is_decided.all():
         return found
     every = np.ones(len(called), dtype=bool)
     return found | {
-        "undecided": _share(~is_decided, every, weights),
-        "undecided_positives": _share(~is_decided, positive, weights),
+        "undecided": share_among(every, ~is_decided, weights),
+        "undecided_positives": share_among(positive, ~is_decided, weights),
     }
 
 
@@ -108,7 +108,8 @@ def only_class(rows: Table, decisions: Any) -> str | None:
     return str(rows.classes[int(decided[0])])
 
 
-def _share(called: Any, rows: Any, weights: Any) -> float | None:
+def share_among(rows: Any, called: Any, weights: Any) -> float | None:
+    """Return the share of these rows that is called so, by their weights; None without rows."""
     if not rows.any():
         return None
     return float(np.average(called[rows], weights=None if weights is None else weights[rows]))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from automl_admm.execution.shared_state import unheard_warnings
-from automl_admm.pipelines.predictions.decisions import only_class
+from automl_admm.pipelines.predictions.decisions import only_class, share_among
 from automl_admm.pipelines.thresholds.by_group import LOWER
 from automl_admm.pipelines.thresholds.single import DEFAULTS, Aimed, Fold, aimed_decisions
 from automl_admm.report.document import numbers
@@ -107,12 +108,7 @@ def _at(
 ) -> AtThreshold:
     y, weights = rows.table.y == 1, rows.table.roles.weights
     called = np.asarray(rows.positive_scores >= threshold)
-
-    def share(what: Any, among: Any) -> float | None:
-        if not among.any():
-            return None
-        return float(np.average(what[among], weights=None if weights is None else weights[among]))
-
+    share = partial(share_among, weights=weights)
     every = np.ones(len(y), dtype=bool)
     values = fold.values(threshold)
     pairs = zip(aimed, values, strict=True)
@@ -121,11 +117,11 @@ def _at(
     tells_apart = not is_vacuous and only_class(rows.table, called.astype(int)) is None
     return AtThreshold(
         threshold=threshold,
-        recall=share(called, y),
-        false_positive_rate=share(called, ~y),
-        precision=share(y, called),
-        selection_rate=share(called, every),
-        accuracy=share(called == y, every),
+        recall=share(y, called),
+        false_positive_rate=share(~y, called),
+        precision=share(called, y),
+        selection_rate=share(every, called),
+        accuracy=share(every, called == y),
         limits=tuple(map(numbers.finite, values)),
         holds=tells_apart and all(one.limit.holds(value) for one, value in pairs),
     )

@@ -29,17 +29,7 @@ MISSING_WORDS = frozenset(
         *("not available", "not given", "not known", "not recorded", "not specified", "null"),
         *("tba", "tbd", "unbekannt", "undefined", "unknown", "unspecified", "inconnu", "void"),
         *("desconocido", "k.a.", "k. a.", "keine angabe", "s.o.", "inf", "-inf", "+inf"),
-        *(
-            "infinity",
-            "-infinity",
-            "(missing)",
-            "(null)",
-            "<na>",
-            "<null>",
-            "[null]",
-            "\\n",
-            "void",
-        ),
+        *("infinity", "-infinity", "(missing)", "(null)", "<na>", "<null>", "[null]", "\\n"),
     }
 )
 
