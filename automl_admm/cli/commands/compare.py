@@ -14,7 +14,7 @@ from automl_admm.cli.shared.text_table import print_side_by_side
 from automl_admm.pipelines.fit_results import say_interval
 from automl_admm.progress.visible_text import in_a_line
 from automl_admm.report.comparing.comparison import Comparison, compare
-from automl_admm.report.comparing.run_facts import LimitResult, Outcome, RunFacts, read_facts
+from automl_admm.report.comparing.run_facts import Outcome, RunFacts, read_facts
 from automl_admm.report.content import as_plain
 from automl_admm.report.document.numbers import NONE, confidence, duration, plain, score
 
@@ -110,14 +110,12 @@ def _held_out(one: Outcome) -> str:
 
 def _limit(one: Outcome, name: str) -> str:
     found = next((limit for limit in one.limits if limit.limit == name), None)
-    return "no such limit" if found is None else _limit_told(found)
-
-
-def _limit_told(one: LimitResult) -> str:
-    value = f"{plain(one.value)}{_mark(one.holds)}"
-    if one.held_out is None:
+    if found is None:
+        return "no such limit"
+    value = f"{plain(found.value)}{_mark(found.holds)}"
+    if found.held_out is None:
         return value
-    return f"{value}, held out {plain(one.held_out)}{_mark(one.holds_held_out)}"
+    return f"{value}, held out {plain(found.held_out)}{_mark(found.holds_held_out)}"
 
 
 def _mark(is_held: bool | None) -> str:  # noqa: FBT001 - it is a fact

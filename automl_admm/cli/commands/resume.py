@@ -23,7 +23,7 @@ from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.ranking import best_of
 from automl_admm.core.run import StopReason
 from automl_admm.data.reading.encodings import is_misnamed
-from automl_admm.data.reading.file_options import FileOptions, file_options
+from automl_admm.data.reading.file_options import file_options
 from automl_admm.data.reading.plain_files import LIKE_UTF_8
 from automl_admm.data.reading.shares import Share, share_of
 from automl_admm.data.reading.streams import STDIN
@@ -32,7 +32,7 @@ from automl_admm.data.reading.timed_reading import read_again
 from automl_admm.data.row_portions import Portion, read_portion
 from automl_admm.data.row_roles import NAMES
 from automl_admm.data.sample_table import SHIPPED
-from automl_admm.data.table_schema import Schema, read_schema
+from automl_admm.data.table_schema import read_schema
 from automl_admm.execution.server.early_server import started_early
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.driver import ROUNDING
@@ -254,7 +254,7 @@ def _load(data: Path | None, config: RunConfig, folder: RunFolder) -> Loaded:
     said = file_options(config.separator, config.decimal, config.encoding)
     read_as = partial(load, data, target, sensitive, roles=roles, options=said)
     try:
-        loaded = read_as(partial(_read_again, schema=schema, share=share))
+        loaded = read_as(lambda path, how: (read_again(path, schema, share, how), share))
     except DataError:
         if not config.changes_allowed:
             raise
@@ -276,9 +276,3 @@ def _has_other_labels(target: Any, data: Mapping[str, Any]) -> bool:
     """Return True if a target has labels unknown to the run, which then tell no type."""
     known = data.get("classes")
     return known is not None and not set(known).issuperset(labels_in_text(target))
-
-
-def _read_again(
-    path: Path, options: FileOptions, *, schema: Schema | None, share: Share | None
-) -> tuple[Any, Share | None]:
-    return read_again(path, schema, share, options), share

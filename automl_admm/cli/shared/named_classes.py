@@ -18,10 +18,12 @@ def check_named_classes(config: RunConfig, target: Any, folder: str) -> None:
     option = "--positive"
     try:
         if config.positive is not None:
-            number_classes(_as_given(target), config.positive)
+            # True may stand for a number, as in a fit.
+            number_classes(_labels(target, "biufmM"), config.positive)
         option = "--cost"
         if config.cost is not None:
-            read_costs(config.cost).of(_labels(target))
+            # The texts of dates are many.
+            read_costs(config.cost).of(_labels(target, "mM"))
     except ConfigurationError as problem:
         raise ConfigurationError(
             f"{problem} The run in '{folder}' was begun with {option}, which resume can neither "
@@ -30,19 +32,10 @@ def check_named_classes(config: RunConfig, target: Any, folder: str) -> None:
         ) from problem
 
 
-def _labels(target: Any) -> Any:
-    """Return the different labels: dates as they are, whose texts are many, and others as texts."""
-    known = _different(target)
-    return np.asarray(known) if known.dtype.kind in "mM" else np.array(labels_in_text(target))
-
-
-def _as_given(target: Any) -> Any:
-    """Return the different labels as a fit has them: True may stand for a number there."""
-    known = _different(target)
-    return np.asarray(known) if known.dtype.kind in "biufmM" else np.array(labels_in_text(target))
-
-
-def _different(target: Any) -> Any:
+def _labels(target: Any, as_given: str) -> Any:
+    """Return the different labels: those of numpy's kinds `as_given`, and others as texts."""
     import pandas as pd
 
-    return pd.Series(target).dropna().infer_objects().unique()
+    known = pd.Series(target).dropna().infer_objects().unique()
+    is_kept = known.dtype.kind in as_given
+    return np.asarray(known) if is_kept else np.array(labels_in_text(target))

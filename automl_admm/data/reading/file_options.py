@@ -15,12 +15,8 @@ SEPARATORS: Mapping[str, str] = MappingProxyType(
 DECIMALS: Mapping[str, str] = MappingProxyType({"point": ".", "comma": ","})
 
 
-def tell_nobody(line: str) -> None:
-    """Drop the line."""
-
-
-def note_nothing(encoding: str) -> None:
-    """Drop the name of an encoding."""
+def drop(words: str) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +35,8 @@ class FileOptions:
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
-    tell: Callable[[str], None] = tell_nobody
-    note: Callable[[str], None] = note_nothing
+    tell: Callable[[str], None] = drop
+    note: Callable[[str], None] = drop
     had_commas: bool = False
     sole: Collection[str] = ()
     known: Collection[str] | None = None
@@ -61,7 +57,7 @@ def file_options(
     separator: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
-    tell: Callable[[str], None] = tell_nobody,
+    tell: Callable[[str], None] = drop,
 ) -> FileOptions:
     """Check the options as a user writes them, by name or by sign."""
     if encoding is not None:
