@@ -43,19 +43,9 @@ class PipelineCode:
     imports: tuple[str, ...] = ()
     problem: str = ""
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return {
-            "pipeline": self.pipeline,
-            "thresholds": self.thresholds,
-            "calibration": self.calibration,
-            "imports": list(self.imports),
-            "problem": self.problem,
-        }
-
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> PipelineCode:
-        """Read what `as_json` wrote."""
+        """Read its fields as plain data."""
         imports = tuple(map(str, found.get("imports", ())))
         pipeline, thresholds = str(found.get("pipeline", "")), str(found.get("thresholds", ""))
         calibration, problem = str(found.get("calibration", "")), str(found.get("problem", ""))

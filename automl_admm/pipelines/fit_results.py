@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from automl_admm.core.evaluations import Evaluation
@@ -106,7 +106,7 @@ class FinalFitResult:
     def as_json(self) -> dict[str, Any]:
         """Return the mapping that the executor hands to the parent process."""
         found = {one.name: getattr(self, one.name) for one in fields(self)}
-        return found | {"code": self.code.as_json()}
+        return found | {"code": asdict(self.code)}
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> FinalFitResult:

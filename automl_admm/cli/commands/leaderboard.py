@@ -211,12 +211,7 @@ def _print_certificate(folder: RunFolder, certificate: Certificate) -> None:
         return
     say("what shipped, on rows set aside:")
     rows = [
-        (
-            one.limit,
-            plain(one.value),
-            plain(one.bound),
-            str(one).removeprefix(f"{one.limit}: "),
-        )
+        (one.limit, plain(one.value), plain(one.bound), str(one).removeprefix(f"{one.limit}: "))
         for one in certificate.findings
     ]
     print_table(("limit", "value", "bound", "verdict"), rows, right=(1, 2))

@@ -27,7 +27,13 @@ from automl_admm.data.reading.file_options import FileOptions
 from automl_admm.data.reading.formats import CSV, PARQUET, format_of, without_rows
 from automl_admm.data.reading.parquet_rows import names_of_wholes, row_batches, text_batches
 from automl_admm.data.reading.plain_files import PlainFile, plain_file
-from automl_admm.data.reading.tables import Manner, read_plain, tell_found, without_infinities
+from automl_admm.data.reading.tables import (
+    Manner,
+    place_in_plain,
+    read_plain,
+    tell_found,
+    without_infinities,
+)
 from automl_admm.data.reading.typed_tables import place_of, readable, with_text_names
 from automl_admm.data.reading.whole_numbers import with_whole_numbers
 from automl_admm.data.table_schema import Schema
@@ -86,11 +92,7 @@ def whole_chunk(
     """Return all rows at once."""
     frame = read_plain(plain, Manner(schema=schema, options=options))
     check_kept(list(frame.columns), keep)
-    form = format_of(plain.path)
-    if form != CSV:
-        return Chunk(frame, frame[list(keep)], place_of(plain.path, form))
-    lines = partial(line_of, plain.path, find_dialect(plain.path, options))
-    return Chunk(frame, frame[list(keep)], lines)
+    return Chunk(frame, frame[list(keep)], place_in_plain(plain, options))
 
 
 def check_kept(names: Sequence[str], keep: Sequence[str]) -> None:

@@ -140,13 +140,17 @@ def _found_again(source: Path, options: FileOptions, number: int) -> str:
     """Name the place of a row; the file is read again, but only to report a mistake."""
     try:
         with plain_file(source, options) as plain:
-            if (form := format_of(plain.path)) != CSV:
-                place = place_of(plain.path, form)
-            else:
-                place = partial(line_of, plain.path, find_dialect(plain.path, options))
-            return place(number).replace(str(plain.path), str(source))
+            return place_in_plain(plain, options)(number).replace(str(plain.path), str(source))
     except (OSError, DataError, DiskFullError, StopIteration):  # a pipe, for example, is read once
         return f"{source}, {row_of(number)}"
+
+
+def place_in_plain(plain: PlainFile, options: FileOptions) -> Place:
+    """Return what names the places of the rows of a plain file."""
+    form = format_of(plain.path)
+    if form != CSV:
+        return place_of(plain.path, form)
+    return partial(line_of, plain.path, find_dialect(plain.path, options))
 
 
 def split_target(
