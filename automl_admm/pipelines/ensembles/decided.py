@@ -23,7 +23,6 @@ from automl_admm.pipelines.ensembles.rated import Part, Rated
 from automl_admm.pipelines.ensembles.replayed import replay
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.measured import Seen
-from automl_admm.pipelines.thresholds.by_group import Thresholds
 from automl_admm.pipelines.thresholds.decider import Decider
 
 if TYPE_CHECKING:
@@ -87,13 +86,11 @@ class DecidedRated:
     def _loss_on(self, part: Part, others: Sequence[Part], prediction: Array) -> float:
         try:
             chosen = self._decider.choose(self._seen(prediction, others))
-            (decided,) = self._decided(self._seen(prediction, [part]), chosen)
+            seen = self._seen(prediction, [part])
+            (decided,) = seen if chosen is None else self._decider.decide(seen, chosen)
         except Exception:  # noqa: BLE001 - a metric is anybody's code
             return math.nan
         return self.work.metric.loss(decided.score)
-
-    def _decided(self, seen: Sequence[Seen], chosen: Thresholds | None) -> Sequence[Seen]:
-        return seen if chosen is None else self._decider.decide(seen, chosen)
 
     def _seen(self, prediction: Array, parts: Sequence[Part]) -> list[Seen]:
         pairs = [(part.rows, prediction[part.places]) for part in parts]

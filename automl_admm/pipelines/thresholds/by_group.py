@@ -256,7 +256,8 @@ class _Trial:
         for _ in range(1 + CLOSER):
             for share in map(float, shares):
                 if share not in ranks:
-                    ranks[share] = self._look(_at_share(ordered, share))
+                    bars = [between(scores, round(share * len(scores))) for scores in ordered]
+                    ranks[share] = self._look(np.array(bars))
             best = min(ranks, key=lambda share: ranks[share])
             lower = max((share for share in ranks if share < best), default=best)
             upper = min((share for share in ranks if share > best), default=best)
@@ -325,7 +326,3 @@ class _Trial:
         """The scores of those rows of each group."""
         numbers = range(len(self.groups))
         return [self.scores[rows & (self.numbers == number)] for number in numbers]
-
-
-def _at_share(ordered: Sequence[Array], share: float) -> Array:
-    return np.array([between(scores, round(share * len(scores))) for scores in ordered])

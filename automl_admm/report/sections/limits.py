@@ -195,7 +195,7 @@ def draw(found: Limits) -> Markup:
         "Evaluations within",
     )
     vacuous = say_vacuous(named(found.has_model).capitalize(), found.one_class)
-    return together(table(headings, rows), vacuous, _certificate(found), _prices(found))
+    return together(table(headings, rows), vacuous, _certificate(found), *_prices(found))
 
 
 def say_value(found: LimitFound) -> str:
@@ -294,11 +294,8 @@ def _proof_row(limit: str, proof: Proof) -> tuple[Part, ...]:
     )
 
 
-def _prices(found: Limits) -> Markup:
-    return together(tag("h3", "Price of a limit"), *_said_of_prices(found))
-
-
-def _said_of_prices(found: Limits) -> Iterator[Markup]:
+def _prices(found: Limits) -> Iterator[Markup]:
+    yield tag("h3", "Price of a limit")
     if found.binding is None:
         yield tag("p", "No limit binds: the values of every evaluation are inside all of them.")
         return
