@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,7 +46,7 @@ def _as_json(found: OnLabelledRows) -> dict[str, Any]:
     return {
         "rows": found.rows,
         "metric": found.metric,
-        "score": _number(found.score),
+        "score": found.score,
         "interval": found.interval,
         "learned_rows": found.learned,
         "doubt": found.doubt,
@@ -58,7 +57,7 @@ def _as_json(found: OnLabelledRows) -> dict[str, Any]:
         "constraints": [
             {
                 "limit": str(one.limit),
-                "value": _number(one.value),
+                "value": one.value,
                 "validation": one.validation,
                 "holds": one.holds,
             }
@@ -71,10 +70,6 @@ def _as_json(found: OnLabelledRows) -> dict[str, Any]:
         "mark": found.mark,
         "versions": list(found.versions),
     }
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _lines(found: OnLabelledRows) -> list[str]:

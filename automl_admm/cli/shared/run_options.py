@@ -205,12 +205,12 @@ FIT_OPTIONS = tuple(
 )
 RESUME_OPTIONS = tuple(option for option in FIT_OPTIONS if option.resume_help is not None)
 
-# The options that say how a data file is written.
+# How a data file is written.
 FILE_OPTIONS = tuple(option for option in FIT_OPTIONS if option.name in FILE_OPTION_NAMES)
 
 
 def with_file_options(command: click.Command) -> click.Command:
-    """Put the options that say how a data file is written before the command's own."""
+    """Put the options to read a data file with before the own ones of a command."""
     return add_options(*(run_option(option) for option in FILE_OPTIONS))(command)
 
 

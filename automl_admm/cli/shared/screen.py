@@ -24,6 +24,7 @@ from rich.text import Text
 from automl_admm.core.errors import NO_ROOM
 from automl_admm.progress.console import PlainConsole
 from automl_admm.progress.visible_text import in_a_line, visible
+from automl_admm.store.export import finite_only
 
 LEAST_ROOM = 30
 UTF_8 = "utf-8"
@@ -68,8 +69,8 @@ def hand_on(text: str) -> None:
 
 
 def hand_on_json(content: object) -> None:
-    """Print data for another program as JSON."""
-    hand_on(json.dumps(content, indent=2) + "\n")
+    """Print data for another program as JSON; NaN and infinities are null."""
+    hand_on(json.dumps(finite_only(content), indent=2, allow_nan=False) + "\n")
 
 
 def cells(values: Iterable[object]) -> list[Text]:
