@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import sys
+from dataclasses import asdict
 from types import ModuleType
 from typing import Any
 
@@ -45,7 +46,7 @@ def test_every_component_is_built_again(task: LearningTask, name: str) -> None:
     assert not code.problem
     assert repr(built(code)) == repr(pipeline)
     assert all("._" not in path for path in code.imports), code.imports
-    assert PipelineCode.from_json(code.as_json()) == code
+    assert PipelineCode.from_json(asdict(code)) == code
 
 
 class Odd(BaseEstimator):  # type: ignore[misc]
