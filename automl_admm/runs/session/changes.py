@@ -22,7 +22,7 @@ from automl_admm.runs.metric_code import is_other_metric
 from automl_admm.runs.options import OPTIONS
 from automl_admm.runs.provenance import add_sums
 from automl_admm.runs.session.brought_parts import BROUGHT, other_versions
-from automl_admm.runs.session.level_orders import lost_orders, other_orders
+from automl_admm.runs.session.level_orders import lost_orders, new_orders, other_orders
 from automl_admm.runs.session.written_limits import read_limit
 
 SHOWN_CHARACTERS = 60
@@ -130,7 +130,11 @@ def _has_other_split(was: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
 
 
 def _orders(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    told = ((other_orders, "stand in other places"), (lost_orders, "have no order any more"))
+    told = (
+        (other_orders, "stand in other places"),
+        (lost_orders, "have no order any more"),
+        (new_orders, "have an order now"),
+    )
     pairs = ((", ".join(find(before, now)), words) for find, words in told)
     return [f"data: the levels of {_shown(names)} {words}" for names, words in pairs if names]
 

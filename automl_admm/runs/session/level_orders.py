@@ -25,6 +25,11 @@ def lost_orders(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return sorted({*before["ordered_columns"]} - {*now["ordered_columns"]})
 
 
+def new_orders(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the features whose levels have an order, and had none in the `run.json` before."""
+    return lost_orders(now, before)
+
+
 def _levels(side: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
     """Return the levels of features by their names; in a schema features stand first."""
     features = len(side["ingest"]) if "ingest" in side else side["data"]["columns"]
