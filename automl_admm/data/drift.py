@@ -123,21 +123,30 @@ def summarize(column: Any) -> Summary:
     if has_numbers(column) and column.nunique() > BINS:
         values = column.to_numpy(dtype=float, na_value=np.nan)
         known = values[np.isfinite(values)]
-        tenths = np.quantile(known, np.arange(1, BINS) / BINS) if len(known) else known
-        edges = _edges_at(tenths)
+        shares = np.arange(1, BINS) / BINS
+        tenths = np.quantile(known, shares, method="inverted_cdf") if len(known) else known
+        edges = _edges_at(tenths, np.unique(known))
         return Numbers(_count_numbers(values, edges), edges)
     names = _names(column)
     is_first = np.random.default_rng(0).permutation(len(names)) < len(names) // 2
     return Levels((_count_levels(names[is_first]), _count_levels(names[~is_first])))
 
 
-def _edges_at(tenths: Any) -> tuple[float, ...]:
-    """Return the edges of cells; a value at two tenths or more, such as 0, is a cell itself."""
+def _edges_at(tenths: Any, known: Any) -> tuple[float, ...]:
+    """Return the edges of cells; a value at two tenths or more, such as 0, is a cell itself.
+
+    An edge stands a little beside a tenth, and no nearer to another of the sorted `known` values:
+    of large numbers in a narrow range a little would be beyond them.
+    """
     places, times = np.unique(tenths, return_counts=True)
+    ends = np.concatenate([[-np.inf], known, [np.inf]])
+    below = ends[np.searchsorted(ends, places) - 1]
+    above = ends[np.searchsorted(ends, places, side="right")]
     with np.errstate(over="ignore"):
         slack = SAME * np.abs(places)
-        above = np.nextafter(places + slack, np.inf)[times > 1]
-        edges = np.union1d(places - slack, above)
+        lower = places - np.minimum(slack, places / 2 - below / 2)
+        upper = np.nextafter(places + np.minimum(slack, above / 2 - places / 2), np.inf)
+        edges = np.union1d(lower, upper[times > 1])
     return tuple(map(float, np.clip(edges, -LARGEST, LARGEST)))
 
 

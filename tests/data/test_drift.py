@@ -80,6 +80,13 @@ def test_tenths_are_the_same_numbers_in_floats_of_four_bytes(kinds: int, *, is_w
     assert compare("x", summarize(before), new) == found
 
 
+def test_large_numbers_of_a_narrow_range_shift_as_others_do() -> None:
+    codes = pd.Series(1_000_000_000 + RNG.integers(0, 500, 2000))
+    known = summarize(codes)
+    assert alarms([compare("code", known, codes[codes >= codes.median()])], 0.05)
+    assert not alarms([compare("code", known, codes.sample(frac=0.5, random_state=0))], 0.05)
+
+
 def test_missing_values_are_no_level_of_that_name() -> None:
     named = pd.Series(["missing", "others"] * 50)
     assert compare("c", summarize(named), pd.Series([None] * 100, dtype=object)).index > 1
