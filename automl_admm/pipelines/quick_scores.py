@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from automl_admm.pipelines.ensembles import quick_scores as of_many
 from automl_admm.pipelines.labels import leaves_undecided
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.measured import Table
@@ -27,11 +28,27 @@ def quick_score(metric: Metric, answers: Remembered, rows: Table) -> PartScore |
     It is the score of the metric's own scorer, but for rounding. There is none for a pipeline that
     leaves rows undecided, where a metric of decisions is of the others.
     """
-    form = FORMS.get(metric.name)
-    is_another = metric.sees_labels or rows.classes is None or leaves_undecided(answers)
-    if form is None or is_another:
+    if metric.sees_labels or leaves_undecided(answers):
         return None
-    return form(Numbered(answers, rows.classes), rows)
+    if rows.classes is None:
+        return _of_numbers(metric.name, answers, rows)
+    form = FORMS.get(metric.name)
+    return None if form is None else form(Numbered(answers, rows.classes), rows)
+
+
+def _of_numbers(name: str, pipeline: Remembered, rows: Table) -> PartScore | None:
+    """Return the score of predicted numbers; None of rows with weights."""
+    form = OF_NUMBERS.get(name)
+    if form is None or rows.roles.weights is not None:
+        return None
+    truth = np.asarray(rows.y, dtype=float)
+    found = np.reshape(np.asarray(pipeline.predict(rows.X), dtype=float), (1, len(truth)))
+
+    def score(places: Any) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(form(truth[places], found[:, places])[0])
+
+    return score
 
 
 def _by_order(pipeline: Numbered, rows: Table) -> PartScore | None:
@@ -98,4 +115,15 @@ def _weights(rows: Table) -> Any:
 
 FORMS: Mapping[str, Callable[[Numbered, Table], PartScore | None]] = MappingProxyType(
     {"roc_auc": _by_order, "accuracy": _by_hits, "neg_log_loss": _by_logs}
+)
+OF_NUMBERS: Mapping[str, of_many.Scores] = MappingProxyType(
+    {
+        name: of_many.BY_NAME[name]
+        for name in (
+            "r2",
+            "neg_mean_squared_error",
+            "neg_root_mean_squared_error",
+            "neg_mean_absolute_error",
+        )
+    }
 )

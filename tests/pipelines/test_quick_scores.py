@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import get_scorer, roc_auc_score
 
@@ -17,7 +17,7 @@ from automl_admm.data.row_roles import Roles
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.measured import Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Remembered
-from automl_admm.pipelines.quick_scores import FORMS, area_under_roc, quick_score
+from automl_admm.pipelines.quick_scores import FORMS, OF_NUMBERS, area_under_roc, quick_score
 
 
 class Answering(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -44,6 +44,13 @@ class Deciding(Answering):
     def decision_function(self, X: Any) -> Any:
         with np.errstate(divide="ignore"):
             return np.log(np.asarray(X)[:, 1]).round(1)
+
+
+class Numbers(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Answer with the first column."""
+
+    def predict(self, X: Any) -> Any:
+        return np.asarray(X)[:, 0]
 
 
 def rows_of(labels: Any, weights: Any = None, rows: int = 60) -> Table:
@@ -139,3 +146,20 @@ def test_rows_left_undecided_are_for_the_scorer_itself() -> None:
     metric = Metric("accuracy", get_scorer("accuracy"))
     assert quick_score(metric, Remembered(Answering(labels)), rows_of(labels)) is not None
     assert quick_score(metric, Remembered(Undecided(labels)), rows_of(labels)) is None
+
+
+@pytest.mark.parametrize("kind", [float, np.float32])
+@pytest.mark.parametrize("name", sorted(OF_NUMBERS))
+def test_those_of_numbers_are_those_of_the_scorer(name: str, kind: type) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1)).astype(kind)
+    both(name, Numbers(), Table(X, X[:, 0] + rng.normal(size=60)))
+    both(name, Numbers(), Table(X, np.full(60, 0.1)))
+
+
+def test_numbers_of_weighted_rows_have_no_quick_form() -> None:
+    metric, X = Metric("r2", get_scorer("r2")), np.arange(60.0)[:, None]
+    for weights in (None, np.ones(60)):
+        rows = Table(X, X[:, 0], roles=Roles(weights=weights))
+        quick = quick_score(metric, Remembered(Numbers()), rows)
+        assert (quick is None) == (weights is not None)

@@ -34,14 +34,16 @@ def graph_of(pipeline: Any, feeds: Mapping[str, Any], *, in_double: bool = False
     inputs = [(name, kind([None, 1])) for name, kind in types.items()]
     if takes_together(pipeline, feeds):
         inputs = [(JOINED, next(iter(types.values()))([None, len(types)]))]
-    options = {"zipmap": False} if hasattr(pipeline, "classes_") else None
+    model = inside(pipeline)
+    # By the model itself: for an option by its name alone the converter looks up all names first.
+    options = {id(model): {"zipmap": False}} if hasattr(pipeline, "classes_") else None
     own = of_one_hot(in_double=in_double)
     if in_double:
         own |= of_gaps() | of_trees()
     elif any(values.dtype == np.float64 for values in feeds.values()):
         refuse_endless(pipeline)
     found = convert_sklearn(
-        inside(pipeline),
+        model,
         None,
         inputs,
         options=options,
