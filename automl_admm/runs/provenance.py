@@ -17,7 +17,6 @@ from automl_admm.data.fingerprints import Hashes, fingerprint_rows, hash_rows, m
 from automl_admm.data.ingest.asking import DROP
 from automl_admm.data.row_hashes import RowHashes
 from automl_admm.data.row_roles import RoleColumns
-from automl_admm.pipelines.labels import sorted_order
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.distributions import version_of
 from automl_admm.runs.config import RunConfig
@@ -67,19 +66,10 @@ def fingerprint(table: Table) -> str:
     """The hash of the rows of a table and their target."""
     digest = hashlib.sha256(repr(table.names).encode())
     digest.update(table.row_hashes.tobytes())
-    digest.update(_target_hashes(table).tobytes())
+    digest.update(table.target_hashes.tobytes())
     if table.roles.hashes is not None:
         digest.update(table.roles.hashes.tobytes())
     return digest.hexdigest()
-
-
-def _target_hashes(table: Table) -> Hashes:
-    import pandas as pd
-
-    # The same rows whichever class is the positive one.
-    y = table.y if table.classes is None else np.argsort(sorted_order(table.classes))[table.y]
-    found = pd.util.hash_pandas_object(pd.Series(y), index=False)
-    return np.asarray(found, dtype=np.uint64)
 
 
 def sum_of_rows(table: Table) -> str:
@@ -87,7 +77,7 @@ def sum_of_rows(table: Table) -> str:
 
     The sum of two tables is that of both together.
     """
-    found = mix(table.row_hashes, _target_hashes(table))
+    found = mix(table.row_hashes, table.target_hashes)
     if table.roles.hashes is not None:
         found = mix(found, table.roles.hashes)
     return f"{int(found.sum(dtype=np.uint64)):016x}"

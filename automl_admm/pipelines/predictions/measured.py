@@ -13,7 +13,7 @@ from automl_admm.core.read_only import own_array
 from automl_admm.core.returned_evidence import as_number
 from automl_admm.data.fingerprints import Hashes, hash_in_order
 from automl_admm.data.row_roles import NO_ROLES, Roles
-from automl_admm.pipelines.labels import are_decided, leaves_undecided
+from automl_admm.pipelines.labels import are_decided, leaves_undecided, sorted_order
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.constant_truth import score_of_constant
 from automl_admm.pipelines.predictions.wrappers import Filled, Numbered, Remembered, on_decided
@@ -53,6 +53,15 @@ class Table:
     def row_hashes(self) -> Hashes:
         """A hash of the cells of each row, in the order of the columns."""
         return hash_in_order(self.X)
+
+    @cached_property
+    def target_hashes(self) -> Hashes:
+        """A hash of the target of each row, the same whichever class is the positive one."""
+        import pandas as pd
+
+        y = self.y if self.classes is None else np.argsort(sorted_order(self.classes))[self.y]
+        found = pd.util.hash_pandas_object(pd.Series(y), index=False)
+        return np.asarray(found, dtype=np.uint64)
 
     def part(self, places: Any) -> Table:
         """Some of the rows."""

@@ -34,12 +34,7 @@ from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.row_weighing import compares_groups
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.loading import Plugins, load_plugins
-from automl_admm.plugins.records import (
-    BuildContext,
-    CheapFunction,
-    Constraint,
-    LearningTask,
-)
+from automl_admm.plugins.records import BuildContext, CheapFunction, Constraint, LearningTask
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.answering import answer
 from automl_admm.runs.prepare.assembly import (
@@ -68,7 +63,7 @@ from automl_admm.runs.prepare.starts import read_quick, read_starts
 from automl_admm.runs.prepare.suggestions import check_parts
 from automl_admm.runs.prepare.untrusted_types import check_saved_types
 from automl_admm.runs.prepare.weighed_variants import variants_of
-from automl_admm.runs.provenance import fingerprints_given
+from automl_admm.runs.provenance import count_repeated, fingerprints_given
 from automl_admm.runs.saved_request import held_back
 from automl_admm.search.protocol import SearchProblem
 from automl_admm.search.starts import default_start
@@ -125,6 +120,11 @@ class Preparation:
         """The way to validate, in a line."""
         table = self.work.table
         return say_splits(self.work.splits, self.config.cv, table.roles, len(table.y))
+
+    @cached_property
+    def repeated(self) -> list[dict[str, int]]:
+        """The numbers of rows that stand more than once; a run tells them three times."""
+        return count_repeated(self.work.table)
 
     @property
     def metric(self) -> Metric:

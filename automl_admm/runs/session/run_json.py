@@ -18,7 +18,6 @@ from automl_admm.data.ingest.records import ANSWERS
 from automl_admm.data.row_roles import NAMES
 from automl_admm.pipelines.labels import is_turned, positive_text, text_of
 from automl_admm.pipelines.predictions.measured import Table
-from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.distributions import behind_providers
 from automl_admm.plugins.given_parts import GivenParts
 from automl_admm.plugins.plugin_options import split_request
@@ -26,7 +25,7 @@ from automl_admm.runs.driving.profile import fit_times
 from automl_admm.runs.options import OPTIONS
 from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation
-from automl_admm.runs.provenance import count_repeated, fingerprint, machine, sum_of_rows, versions
+from automl_admm.runs.provenance import fingerprint, machine, sum_of_rows, versions
 from automl_admm.runs.saved_request import describe_request
 from automl_admm.runs.session.brought_parts import BROUGHT, brought_parts
 from automl_admm.runs.session.changes import hash_space
@@ -97,7 +96,7 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
     return {
         "request": describe_request(prepared.config),
         "settings": _settings(prepared),
-        "data": _describe(prepared.work) | _weights(prepared),
+        "data": _describe(prepared) | _weights(prepared),
         "schema": prepared.schema.describe(),
         **prepared.ingest.as_content(),
         "column_kinds": sorted(prepared.work.context.kinds),
@@ -206,7 +205,8 @@ def _priors(prepared: Preparation) -> dict[str, Any] | None:
     }
 
 
-def _describe(work: PipelineWork) -> dict[str, Any]:
+def _describe(prepared: Preparation) -> dict[str, Any]:
+    work = prepared.work
     table, held_out = work.table, work.held_out
     return {
         "rows": len(table.y),
@@ -215,7 +215,7 @@ def _describe(work: PipelineWork) -> dict[str, Any]:
         "held_out_sha256": None if held_out is None else fingerprint(held_out),
         "rows_sum": sum_of_rows(table),
         "held_out_rows_sum": None if held_out is None else sum_of_rows(held_out),
-        REPEATED: count_repeated(table),
+        REPEATED: prepared.repeated,
         **_target(table),
         **({} if table.sensitive is None else {"for_limits": _hashes(table.sensitive)}),
         **({} if work.spreads is None else {"spreads": dict(work.spreads)}),
