@@ -30,6 +30,31 @@ def pytest_configure(config: pytest.Config) -> None:
     """Put this process and all that it starts into the state of an ordinary one."""
     take_back_signals()
     keep_bytecode(config)
+    if not only_deals(config):
+        import_libraries()
+
+
+def only_deals(config: pytest.Config) -> bool:
+    """Return True in the process that deals tests to workers, and runs none itself."""
+    return bool(config.getoption("numprocesses", 0)) and not hasattr(config, "workerinput")
+
+
+def import_libraries() -> None:
+    """Import what nearly all tests need, and let it take one thread.
+
+    A search runs in one thread, and so do its parts here: beside other work, small products and
+    fits take many times as long in as many threads as there are cores. So do new interpreters,
+    unless a test is about their threads.
+    """
+    import scipy.linalg  # noqa: F401 - its BLAS is to be there when threads are counted
+    import sklearn.ensemble  # noqa: F401 - and its OpenMP
+    from threadpoolctl import threadpool_limits
+
+    from automl_admm.execution.skops_import import import_skops
+
+    threadpool_limits(1)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    import_skops()  # as the program does, before a test imports it with all that it can find
 
 
 def keep_bytecode(config: pytest.Config) -> None:
@@ -77,14 +102,17 @@ def quick_fits() -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Collect no garbage while tests are collected: modules and items stay to the end.
 
     To look through all of them again and again takes a third of the collection. They are not
     frozen after it: Hypothesis asks who refers to its generators, and would not see those. But
     young objects are looked through less often from then on: most of them go without it.
     """
+    from shared_compilation import compile_share
+
     gc.disable()
+    compile_share(session.config)
     try:
         return (yield)
     finally:

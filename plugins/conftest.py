@@ -1,21 +1,14 @@
-"""Tests of plugins: one thread, as `tests/conftest.py` says, and forks in place of interpreters."""
+"""Tests of plugins: short texts, and forks in place of interpreters."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
-import scipy.linalg  # noqa: F401 - its BLAS is to be there when threads are counted
-import sklearn.ensemble  # noqa: F401 - and its OpenMP
 from forked_questions import forked_questions
 from short_texts import few_places
-from threadpoolctl import threadpool_limits
 
 from automl_admm.testing import components, fresh_process
-
-threadpool_limits(1)
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="module", autouse=True)

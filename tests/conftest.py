@@ -9,21 +9,10 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-import scipy.linalg  # noqa: F401 - its BLAS is to be there when threads are counted
-import sklearn.ensemble  # noqa: F401 - and its OpenMP
 from forked_servers import forked_servers
 from hypothesis import settings
-from threadpoolctl import threadpool_limits
 
 from automl_admm.builtin.constraints import resources
-from automl_admm.execution.skops_import import import_skops
-
-# A search runs in one thread, and so do its parts here: beside other work, small products and fits
-# take many times as long in as many threads as there are cores. So do new interpreters, unless a
-# test is about their threads.
-threadpool_limits(1)
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-import_skops()  # as the program does, before a test imports it with all that it can find
 
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=60)
 settings.register_profile("thorough", deadline=None, max_examples=10_000)
