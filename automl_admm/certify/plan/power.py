@@ -18,6 +18,7 @@ from automl_admm.core.limits import Limit
 
 POWER = 0.8  # customary in planning studies
 MOST_ROWS = 1_000_000  # above it nobody is told a number
+MOST_OF_ALL = 10**12 - 1  # no table has more rows
 ROUNDS = 12
 
 
@@ -74,9 +75,17 @@ def rows_for_rate(limit: float, truth: float, risk: float) -> int | None:
 
 
 def _fewest_rows(events: int, limit: float, risk: float) -> int:
-    """The least n with P(Bin(n, limit) ≤ k) ≤ risk."""
-    # Never listed: bisection asks a range for single places. No table has more rows.
-    numbers = range(events + 1, 10**12)
+    """The least n with P(Bin(n, limit) ≤ k) ≤ risk.
+
+    With n · limit ≤ k the chance is a half at least, and by Chernoff's bound it is within the risk
+    at n · limit = k + l + √(l² + 2kl), where l = −log risk.
+    """
+    log = -math.log(risk)
+    most = (events + log + math.sqrt(log * (log + 2 * events))) / limit
+    least = events / limit if risk < 0.5 else 0.0
+    first = max(events + 1, math.floor(min(least, MOST_OF_ALL)))
+    # Never listed: bisection asks a range for single places.
+    numbers = range(first, max(first, math.ceil(min(most, MOST_OF_ALL))) + 1)
     place = _first(numbers, lambda rows: _at_most(events, rows, limit) <= risk)
     return numbers[min(place, len(numbers) - 1)]
 
