@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.core.errors import DataError
 from automl_admm.data.pandas_metadata import Part, with_index_columns
 from automl_admm.data.plain_types import FIRST_INEXACT, inferred, is_rounded, with_columns
 
@@ -107,7 +108,12 @@ def frame_of_arrow(
         for field, column in zip(table.schema, table.columns, strict=True)
         if _is_large(column)
     }
-    frame = table.to_pandas(**options)
+    try:
+        frame = _with_sound_levels(table).to_pandas(**options)
+    except NotImplementedError as problem:  # it names the type
+        hint = "Turn it into numbers or text, or drop it."
+        told = f"a column has a type of Arrow unknown to pandas: {problem}"
+        raise DataError(told, hint=hint) from problem
     if not exact:
         return frame
     return with_columns(frame, [_exact(one, exact.get(str(name))) for name, one in frame.items()])
@@ -127,6 +133,42 @@ def _without_views(table: Any) -> Any:
     if all(map(pa.Field.equals, fields, table.schema)):
         return table
     return table.cast(pa.schema(fields, metadata=table.schema.metadata))
+
+
+def _with_sound_levels(table: Any) -> Any:
+    """Return a table of Arrow whose dictionaries are categories to pandas, or become such."""
+    from pyarrow import types
+
+    for place, (field, column) in enumerate(zip(table.schema, table.columns, strict=True)):
+        if types.is_dictionary(field.type) and not _has_sound_levels(column):
+            table = table.set_column(place, field.name, _of_sound_levels(column))
+    return table
+
+
+def _has_sound_levels(column: Any) -> bool:
+    """Return False where a level is missing, or stands twice."""
+    levels = [chunk.dictionary for chunk in getattr(column, "chunks", [column])]
+    return all(len(_known(one.unique())) == len(one) for one in levels)
+
+
+def _of_sound_levels(column: Any) -> Any:
+    """Return a dictionary column of the same values with its levels once each, in their order."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    chunks = getattr(column, "chunks", [column])
+    values = [chunk.dictionary.take(chunk.indices) for chunk in chunks]
+    levels = _known(pa.chunked_array([chunk.dictionary for chunk in chunks]).unique())
+    codes = compute.index_in(pa.concat_arrays(values), value_set=levels)
+    return pa.DictionaryArray.from_arrays(codes, levels, ordered=column.type.ordered)
+
+
+def _known(levels: Any) -> Any:
+    """Return the levels that pandas does not count as missing."""
+    from pyarrow import compute
+
+    missing = compute.is_null(levels, nan_is_null=True)
+    return levels.filter(compute.invert(missing)) if compute.any(missing).as_py() else levels
 
 
 def _is_large(column: Any) -> bool:

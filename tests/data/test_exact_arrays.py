@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pyarrow import feather
 
 from automl_admm.core.errors import DataError
 from automl_admm.data.exact_arrays import exact_array, frame_of_arrow, polars_values, without_mask
@@ -202,3 +203,31 @@ def test_a_gap_among_texts_is_no_text(given):
 
 def test_texts_without_a_gap_stay_an_array_of_text():
     assert exact_array(["a", "b"]).dtype.kind == "U"
+
+
+@pytest.mark.parametrize(
+    "levels", [["a", None, "c"], ["a", "c", "a"], [1.5, None, float("nan")], [True, False, None]]
+)
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_a_dictionary_of_arrow_may_have_a_level_twice_or_a_missing_one(levels, pieces):
+    codes = pa.array([0, 1, 2, None], type=pa.int8())
+    one = pa.DictionaryArray.from_arrays(codes, pa.array(levels), ordered=True)
+    column = frame_of_arrow(pa.table({"k": pa.chunked_array([one] * pieces)}))["k"]
+    told = [None if pd.isna(value) else value for value in [*levels, None] * pieces]
+    assert [None if pd.isna(value) else value for value in column] == told
+    assert column.cat.ordered
+
+
+def test_a_sound_dictionary_of_arrow_keeps_its_levels_and_their_order():
+    views = pa.array(["z", "a", "unused"], type=pa.string_view())
+    one = pa.DictionaryArray.from_arrays(pa.array([1, 0, None]), views)
+    assert list(frame_of_arrow(pa.table({"k": one}))["k"].cat.categories) == ["z", "a", "unused"]
+
+
+def test_a_type_of_arrow_that_pandas_lacks_is_told_in_a_line(tmp_path: Path):
+    parts = [pa.array([1.5, 2.5]), pa.array(["a", "b"])]
+    table = pa.table({"k": pa.UnionArray.from_sparse(pa.array([0, 1], type=pa.int8()), parts)})
+    feather.write_feather(table, tmp_path / "union.feather", compression="uncompressed")
+    for read in (lambda: frame_of_arrow(table), lambda: read_table(tmp_path / "union.feather")):
+        with pytest.raises(DataError, match=r"unknown to pandas: .+sparse_union.+ Turn it into"):
+            read()
