@@ -1,4 +1,4 @@
-"""The schemas of all that a report shows of a run folder, beyond those of other commands.
+"""The schema of all that a report shows of run.json, beyond those of other commands.
 
 A missing key is not known; one of another type is damage, told in one line.
 """
@@ -14,12 +14,10 @@ from automl_admm.store.file_schemas import TASK
 from automl_admm.store.json_content import (
     RESTORE,
     MismatchError,
-    Schema,
     flag,
     list_of,
     mapping_of,
     nullable,
-    number,
     one_of,
     real,
     record,
@@ -28,7 +26,7 @@ from automl_admm.store.json_content import (
 )
 
 _SECONDS = mapping_of(real)
-RUN_SHOWN = record(
+_RUN = record(
     {},
     {
         "state": one_of("running", "stopped", "done"),
@@ -66,33 +64,11 @@ RUN_SHOWN = record(
         ),
     },
 )
-DETAILS_SHOWN = record(
-    {},
-    {
-        "scores": list_of(real),
-        "steps": _SECONDS,
-        "fit_seconds": real,
-        "predict_seconds": real,
-        "work_seconds": real,
-        "slowdown": real,
-        "threshold": nullable(real),
-        "default_score": nullable(real),
-        "decisions": mapping_of(nullable(real)),
-        "group_thresholds": mapping_of(real),
-        "lower_threshold": real,
-        "least_share": real,
-        "other_thresholds": list_of(
-            record({"threshold": real, "values": list_of(real), "loss": real})
-        ),
-        "folds_left": whole(),
-        "ended": number,
-    },
-)
 
 
-def demand_shown(content: Mapping[str, Any], schema: Schema, path: Path) -> None:
-    """Raise the error of a damaged file unless a content is as the schema says."""
+def demand_shown(content: Mapping[str, Any], path: Path) -> None:
+    """Raise the error of a damaged file unless what a report shows of run.json is sound."""
     try:
-        schema(content, "")
+        _RUN(content, "")
     except MismatchError as problem:
         raise StoreError(f"'{path}' is damaged: {problem}.", hint=RESTORE) from problem

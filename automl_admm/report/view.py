@@ -14,7 +14,7 @@ from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
 from automl_admm.report.searched import Searched
-from automl_admm.report.shown import DETAILS_SHOWN, RUN_SHOWN, demand_shown
+from automl_admm.report.shown import demand_shown
 from automl_admm.runs.saved.own_certificate import is_of_the_model, tell_other_script, tell_swapped
 from automl_admm.runs.session.model_run import of_other_session, refuse_mixed, say_earlier
 from automl_admm.runs.session.run_log import Log, read_log
@@ -154,10 +154,8 @@ def read_view(path: Path, asked: RowsAsked | None = None) -> RunView:
     """
     folder = RunFolder(path)
     content = folder.read(folder.settings)
-    demand_shown(content, RUN_SHOWN, folder.settings)
+    demand_shown(content, folder.settings)
     log = read_log(folder)
-    for one in log.evaluations:
-        demand_shown(one.details, DETAILS_SHOWN, folder.store)
     manifest = _manifest(folder)
     _demand_model(folder, content, manifest)
     earlier = () if manifest is None else of_other_session(manifest, content)

@@ -71,7 +71,8 @@ def _run(session: Session) -> PipelineResult:
     work = replace(prepared.work, first=prepared.first)
     executor = build_executor(config, prepared.plugins, work, session.scratch, behind)
     interrupts = deferral_for(executor, config.interrupts)
-    dispatch = Dispatcher(executor, title_of_executor(config, prepared.plugins), interrupts)
+    title, limits = title_of_executor(config, prepared.plugins), len(prepared.constraints)
+    dispatch = Dispatcher(executor, title, interrupts, limits=limits)
     try:
         if not session.past.evaluations:
             session = _with_numbers(session, dispatch)

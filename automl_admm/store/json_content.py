@@ -192,7 +192,7 @@ def either(expected: str, *schemas: Schema) -> Schema:
     """Return the schema for a value valid by one of several; `expected` describes it."""
 
     def check(value: Any, where: str) -> None:
-        _demand(any(_is_let_through(one, value) for one in schemas), value, where, expected)
+        _demand(any(is_let_through(one, value) for one in schemas), value, where, expected)
 
     return check
 
@@ -259,7 +259,8 @@ def _is_float(value: float) -> bool:
     return True
 
 
-def _is_let_through(schema: Schema, value: Any) -> bool:
+def is_let_through(schema: Schema, value: Any) -> bool:
+    """Return True if a value is as a schema says."""
     try:
         schema(value, "")
     except MismatchError:

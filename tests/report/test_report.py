@@ -211,16 +211,6 @@ def test_a_saved_model_that_is_gone_is_damage(tmp_path: Path, gone: str) -> None
         make_report(run)
 
 
-@pytest.mark.parametrize(
-    "details",
-    [{"steps": [1]}, {"scores": "x"}, {"threshold": {}}, {"steps": {"a": None}}],
-)
-def test_odd_details_are_damage(tmp_path: Path, details: dict[str, Any]) -> None:
-    run = write_run(tmp_path / "run", [an_evaluation(1, details=details)])
-    with pytest.raises(StoreError, match="is damaged"):
-        make_report(run)
-
-
 def test_what_is_no_run_or_no_place_for_a_page_is_told(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"holds no run\.json"):
         make_report(tmp_path)

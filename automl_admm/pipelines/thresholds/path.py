@@ -100,7 +100,7 @@ class DecisionPath:
             return None
         by_group, singles = found["group_thresholds"], found["thresholds"]
         lowers = found.get("lower_thresholds") or [None] * len(singles)
-        errors = map(tuple, found.get("errors") or [()] * len(singles))
+        errors = map(tuple, found["errors"])
         measured = map(tuple, found["values"])
         others = (measured, found["utilities"], found["losses"], errors)
         stops = (

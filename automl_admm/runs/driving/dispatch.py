@@ -53,7 +53,8 @@ class Dispatcher:
 
     No number is given twice in a run. So the late end of an abandoned task is never taken for the
     end of another. After a call without an end the executor is left behind, unless it works
-    in this very process. One that `has_failed` is to be asked for nothing more.
+    in this very process. One that `has_failed` is to be asked for nothing more. A final fit has
+    values of so many `limits`.
     """
 
     def __init__(
@@ -61,8 +62,10 @@ class Dispatcher:
         executor: Executor,
         title: str = "the executor",
         interrupts: Deferral | None = None,
+        *,
+        limits: int = 0,
     ) -> None:
-        self._executor, self.title = executor, title
+        self._executor, self.title, self._limits = executor, title, limits
         self.has_failed = False
         self._numbers = count(1)
         self._tasks: dict[int, Task] = {}
@@ -124,7 +127,7 @@ class Dispatcher:
 
     def _checked(self, told: Finished) -> Finished | None:
         """Return an end as the run may use it; None, and note it, if it breaks the contract."""
-        fault = fault_of(told, self._tasks)
+        fault = fault_of(told, self._tasks, self._limits)
         if fault is not None:
             self._fault = self._fault or PluginError(f"{self.title} failed: {fault}.")
             return None

@@ -47,12 +47,23 @@ def check_end(finished: Finished, limits: Sequence[Limit], *, until_deadline: bo
 
 def _end_of_success(finished: Finished, limits: Sequence[Limit]) -> TaskEnd:
     result = EvaluationResult.from_json(finished.result)
-    if wrong := wrong_details(result.details):
-        named = " and ".join(f"'{name}'" for name in wrong)
-        return TaskEnd(Status.INVALID, f"not valid in the details: {named}")
+    if wrong := problem_of_form(result, len(limits)):
+        kept = EvaluationResult() if wrong_details(result.details) else result
+        return TaskEnd(Status.INVALID, wrong, kept)
     if problem := _problem_of(finished, result, limits):
         return TaskEnd(Status.INVALID, problem, result)
     return TaskEnd(Status.SUCCESS, _say_if_stopped(result), result)
+
+
+def problem_of_form(result: EvaluationResult, limits: int) -> str:
+    """Say why a result is no evaluation of a run with so many limits; return "" if it is one."""
+    if wrong := wrong_details(result.details):
+        named = " and ".join(f"'{name}'" for name in wrong)
+        return f"not valid in the details: {named}"
+    if len(result.constraints) != limits:
+        found = say_count(len(result.constraints), "constraint value")
+        return f"{found} for {say_count(limits, 'limit')}"
+    return ""
 
 
 def _say_if_stopped(result: EvaluationResult) -> str:
@@ -64,9 +75,6 @@ def _problem_of(finished: Finished, result: EvaluationResult, limits: Sequence[L
     """Say why a result counts for nothing; return "" if it counts."""
     if not math.isfinite(result.loss):
         return f"the loss is {finished.result.get('loss')}"
-    if len(result.constraints) != len(limits):
-        found = say_count(len(result.constraints), "constraint value")
-        return f"{found} for {say_count(len(limits), 'limit')}"
     for limit, value in zip(limits, result.constraints, strict=True):
         if not math.isfinite(value):
             return f"constraint '{limit.name}' is {value}"

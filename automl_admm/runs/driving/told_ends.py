@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.evaluations import Status
-from automl_admm.core.messages import say_error, say_value, text_of
+from automl_admm.core.messages import say_count, say_error, say_value, text_of
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.results import ANSWERED, asked_of
+from automl_admm.runs.driving.judgement import problem_of_form
 
 KINDS: Mapping[str, tuple[Any, str]] = {
     "number": (Integral, "a whole number"),
@@ -35,14 +36,14 @@ FITS = frozenset({"refit", "fit_folds", "settle", "assemble", "fall_back", "choo
 NOT_KILLED = "the executor cancelled it, and the run had not killed it"
 
 
-def fault_of(told: object, tasks: Mapping[int, Task]) -> str | None:
-    """Say what is wrong with a told end of a task; None if nothing is."""
+def fault_of(told: object, tasks: Mapping[int, Task], limits: int = 0) -> str | None:
+    """Say what is wrong with a told end of a task of a run with so many limits; None if nothing."""
     if not isinstance(told, Finished):
         return f"it says that {say_value(told)} has ended"
     found = _fault_of_kind(told)
     if found is None:
         task = tasks.get(told.number)
-        found = _fault_of_value(told, task) or _fault_of_result(told, task)
+        found = _fault_of_value(told, task) or _fault_of_result(told, task, limits)
     return None if found is None else f"it says that task {say_value(told.number)} ended {found}"
 
 
@@ -87,11 +88,11 @@ def _is_missing(folder: Path) -> bool:
     return folder.parent.is_dir() and not folder.is_dir()
 
 
-def _fault_of_result(told: Finished, task: Task | None) -> str | None:
+def _fault_of_result(told: Finished, task: Task | None, limits: int) -> str | None:
     """Say why a result is none of this task; an evaluation tells what it was asked for."""
     if task is None:
         return None
-    if told.status is Status.SUCCESS and (wrong := _unread(told.result, task)):
+    if told.status is Status.SUCCESS and (wrong := _unread(told.result, task, limits)):
         return f"with a wrong result of the task '{task.method}': {wrong}"
     if ANSWERED not in told.result or CANDIDATE not in task.arguments:
         return None
@@ -102,7 +103,7 @@ def _fault_of_result(told: Finished, task: Task | None) -> str | None:
     return None if is_its else "with the result of another task"
 
 
-def _unread(result: Mapping[str, Any], task: Task) -> str | None:
+def _unread(result: Mapping[str, Any], task: Task, limits: int) -> str | None:
     """Say why the result of a fit cannot be read; an evaluation that cannot is an invalid one."""
     if task.method not in FITS:
         return None
@@ -121,6 +122,18 @@ def _unread(result: Mapping[str, Any], task: Task) -> str | None:
     members = len(task.arguments.get("predictions", ()))
     if members and isinstance(read, EnsembleResult) and len(read.choice.counts) != members:
         return f"{len(read.choice.counts)} counts of {members} members"
+    return _misfit(read, limits)
+
+
+def _misfit(read: Any, limits: int) -> str | None:
+    """Say which part of a fit or a choice is of no run with so many limits."""
+    evaluation, fit = getattr(read, "evaluation", None), getattr(read, "fit", read)
+    if evaluation is not None and (wrong := problem_of_form(evaluation, limits)):
+        return wrong
+    for name in ("held_out_constraints", "costs"):
+        values = len(getattr(fit, name, ()))
+        if values not in (0, limits):
+            return f"{values} {name} for {say_count(limits, 'limit')}"
     return None
 
 

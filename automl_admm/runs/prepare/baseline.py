@@ -9,12 +9,13 @@ from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, NoSuccessError, Remedy
 from automl_admm.core.evaluations import Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished, Task
-from automl_admm.core.results import EvaluationResult
 from automl_admm.core.space import Candidate
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
+from automl_admm.runs.driving.judgement import check_end
 from automl_admm.search.protocol import SearchProblem
 
 # Of what is left of a budget: the search has to be given some of it.
@@ -34,7 +35,7 @@ def fix_bounds(
     """
     if all(constraint.of_baseline is None for constraint in constraints):
         return constraints
-    values = _measured(config, problem, baseline, dispatch)
+    values = _measured([one.limit for one in constraints], config, problem, baseline, dispatch)
     return tuple(
         constraint if constraint.of_baseline is None else _fixed(constraint, value)
         for constraint, value in zip(constraints, values, strict=True)
@@ -77,7 +78,11 @@ def _fixed(constraint: Constraint, value: float) -> Constraint:
 
 
 def _measured(
-    config: RunConfig, problem: SearchProblem, baseline: Candidate, dispatch: Dispatcher
+    limits: Sequence[Limit],
+    config: RunConfig,
+    problem: SearchProblem,
+    baseline: Candidate,
+    dispatch: Dispatcher,
 ) -> tuple[float, ...]:
     arguments = {"candidate": baseline, "seed": problem.seed_of(problem.key(baseline))}
     task = dispatch.make(TaskKind.EVALUATE, arguments, _limit(config))
@@ -87,13 +92,14 @@ def _measured(
             f"the limits have no baseline: there was no time to evaluate '{text}'.",
             hint=Remedy("Give a longer {time_budget}, or a number as the limit."),
         )
-    if finished.status is not Status.SUCCESS:
-        reason = f"{finished.status} {finished.message}".strip().splitlines()[0]
+    end = check_end(finished, limits, until_deadline=False)
+    if end.status is not Status.SUCCESS:
+        reason = f"{end.status} {end.message}".strip().splitlines()[0]
         raise NoSuccessError(
             f"the limits have no baseline: '{text}' ended with {reason}.",
             hint=Remedy("Give another pipeline in {starts}, or a number as the limit."),
         )
-    return EvaluationResult.from_json(finished.result).constraints
+    return end.result.constraints
 
 
 def _limit(config: RunConfig) -> float:

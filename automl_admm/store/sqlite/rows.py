@@ -7,10 +7,22 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Candidate, Selection
+from automl_admm.store.json_content import (
+    LARGEST_WHOLE,
+    is_let_through,
+    list_of,
+    mapping_of,
+    nullable,
+    one_of,
+    real,
+    record,
+    text,
+)
 
 COLUMNS = (
     "number",
@@ -129,29 +141,76 @@ def wrong_details(details: Mapping[str, Any]) -> list[str]:
 
 
 def _is_number(found: Any) -> bool:
-    return type(found) in NUMBERS
+    return type(found) is float or (type(found) is int and abs(found) <= LARGEST_WHOLE)
+
+
+def _is_number_or_none(found: Any) -> bool:
+    return found is None or _is_number(found)
 
 
 def _are_numbers(found: Any) -> bool:
-    return type(found) is dict and NUMBERS.issuperset(map(type, found.values()))
+    return type(found) is dict and all(map(_is_number, found.values()))
 
 
-def _is_calibration(found: Any) -> bool:
-    return found is None or (
-        type(found) is dict
-        and {type(found.get(name)) for name in ("slope", "offset")} <= NUMBERS
-        and found.get("response") in ("predict_proba", "decision_function")
-    )
+def _are_scores(found: Any) -> bool:
+    return type(found) is list and all(map(_is_number, found))
 
 
-# The details with a form of their own; the others may be anything.
+def _is_count(found: Any) -> bool:
+    return type(found) is int and 0 <= found <= LARGEST_WHOLE
+
+
+def _is_moment(found: Any) -> bool:
+    return _is_number(found) and math.isfinite(found)
+
+
+def _is_path(found: Any) -> bool:
+    if not is_let_through(_PATH, found):
+        return False
+    along = [one for name, one in found.items() if name not in ("utility", "group_thresholds")]
+    each = [*along, *found["group_thresholds"].values()]
+    return len({len(one) for one in each}) == 1
+
+
+_NUMBERS, _SOME = list_of(real), list_of(nullable(real))
+_PATH = record(
+    {
+        "utility": text,
+        "thresholds": _SOME,
+        "group_thresholds": mapping_of(_SOME),
+        "values": list_of(_NUMBERS),
+        "utilities": _NUMBERS,
+        "losses": _SOME,
+        "errors": list_of(_NUMBERS),
+    },
+    {"lower_thresholds": _NUMBERS},
+)
+_CALIBRATION = record(
+    {"slope": real, "offset": real, "response": one_of("predict_proba", "decision_function")}
+)
+_ELSEWHERE = list_of(record({"threshold": real, "values": _NUMBERS, "loss": real}))
+# The details that a run or a report reads; the others may be anything. Those of every evaluation
+# are checked by types alone: a log may have 100 000 of them.
 DETAILS: Mapping[str, Callable[[Any], bool]] = {
-    "calibration": _is_calibration,
+    "calibration": partial(is_let_through, nullable(_CALIBRATION)),
     "class_weights": _are_numbers,
+    "decision_path": _is_path,
+    "decisions": partial(is_let_through, mapping_of(nullable(real))),
+    "default_score": _is_number_or_none,
+    "ended": _is_moment,
+    "fit_seconds": _is_number,
+    "folds_left": _is_count,
     "group_thresholds": _are_numbers,
     "least_share": _is_number,
     "lower_threshold": _is_number,
+    "other_thresholds": partial(is_let_through, _ELSEWHERE),
+    "predict_seconds": _is_number,
+    "scores": _are_scores,
+    "slowdown": _is_number,
+    "steps": _are_numbers,
     "temperature": _is_number,
+    "threshold": _is_number_or_none,
+    "work_seconds": _is_number,
 }
 
 

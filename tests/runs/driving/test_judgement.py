@@ -42,7 +42,7 @@ def test_details_that_are_read_otherwise_than_they_are_written_are_invalid() -> 
     told = Finished(1, Status.SUCCESS, {"loss": 0.5, "details": {"folds_left": "two"}})
     end = check_end(told, (), until_deadline=False)
     assert end.status is Status.INVALID
-    assert end.message.startswith("the result is no evaluation: TypeError: ")
+    assert end.message == "not valid in the details: 'folds_left'"
 
 
 def test_other_details_are_kept() -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -136,6 +136,7 @@ def test_what_an_evaluation_answered_is_a_list_or_a_tuple(
     assert found == (says and f"it says that task 3 ended {says}")
 
 
+SOUND = {"loss": 0.1, "constraints": [1.0, 2.0]}
 CHOSEN = {"counts": [1, 1], "gain": 0.1, "error": 0.1, "errors": 1.0, "evaluation": None}
 
 
@@ -191,6 +192,22 @@ def test_an_altered_final_fit_is_an_error_in_one_line(tmp_path: Path) -> None:
         search.fit(X[:, :2], X.sum(axis=1))
 
 
+@pytest.mark.parametrize(
+    ("method", "result", "says"),
+    [
+        ("fall_back", {"evaluation": {"constraints": [1.0]}}, "1 constraint value for 2 limits"),
+        ("fall_back", {"evaluation": SOUND | {"details": {"steps": []}}}, "the details: 'steps'"),
+        ("fall_back", {"fit": {"held_out_constraints": [1.0]}}, "1 held_out_constraints for 2"),
+        ("choose_ensemble", CHOSEN | {"evaluation": {}}, "0 constraint values for 2 limits"),
+        ("assemble", {"costs": [1, 2, 3]}, "3 costs for 2 limits"),
+    ],
+)
+def test_a_fit_has_a_value_of_each_limit(method: str, result: dict[str, Any], says: str) -> None:
+    whole = {"evaluation": SOUND, "fit": {}, "rows": 5} | result
+    found = fault_of(replace(DONE, result=whole), {3: Task(3, method, {})}, limits=2)
+    assert says in str(found)
+
+
 def test_only_what_the_run_has_killed_is_cancelled() -> None:
     told = Finished(3, Status.CANCELLED)
     assert as_agreed(told, killed=(3,)).status is Status.CANCELLED
@@ -214,15 +231,39 @@ def test_a_folder_of_an_executor_with_two_clocks_can_be_read(tmp_path: Path) -> 
 class Hot(InlineExecutor):
     """Tells a detail of the second evaluation in a form that no store reads."""
 
+    detail: ClassVar[dict[str, Any]] = {"temperature": "hot"}
+
     def wait(self, timeout: float | None = None) -> Sequence[Finished]:
-        hot = {"details": {"temperature": "hot"}}
+        hot = {"details": self.detail}
         found = super().wait(timeout)
         return [
             replace(one, result={**one.result, **hot}) if one.number == 2 else one for one in found
         ]
 
 
-def test_details_that_no_store_reads_are_one_invalid_evaluation(tmp_path: Path) -> None:
+PATH = {name: [] for name in ("thresholds", "values", "utilities", "losses", "errors")}
+PATH |= {"utility": "accuracy", "group_thresholds": {}}
+
+
+@pytest.mark.parametrize(
+    "detail",
+    [
+        {"temperature": "hot"},
+        {"steps": []},
+        {"scores": "x"},
+        {"scores": [10**400]},
+        {"folds_left": 0.5},
+        {"ended": math.inf},
+        {"other_thresholds": [{"threshold": 0.5}]},
+        {"decision_path": {**PATH, "thresholds": [0.5]}},
+        {"decision_path": {**PATH, "utility": 5}},
+    ],
+    ids=str,
+)
+def test_details_that_no_store_reads_are_one_invalid_evaluation(
+    detail: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Hot, "detail", detail)
     minimize(lambda v: v["x"], SPACE, executor=Hot, max_evaluations=4, work_dir=tmp_path / "r")
     with closing(SqliteStore(tmp_path / "r" / "store.sqlite")) as store:
         found = [one.status.value for one in store.read()]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import pytest
 
 from automl_admm.core.errors import ConfigurationError, NoSuccessError, StoreError
 from automl_admm.core.limits import Limit
+from automl_admm.core.protocols import Finished
+from automl_admm.execution.inline_executor import InlineExecutor
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.outcome import PipelineResult
@@ -71,6 +75,18 @@ def test_a_baseline_that_fails_is_told() -> None:
 
     with pytest.raises(NoSuccessError, match=r"no baseline: 'impute.*not today"):
         run(Constraint(Limit("own", 1.0), broken), "fpr <= 0.5 * baseline")
+
+
+def test_a_baseline_without_a_value_of_each_limit_is_told(monkeypatch: Any) -> None:
+    whole = InlineExecutor.wait
+
+    def wait(self: InlineExecutor, timeout: float | None = None) -> Sequence[Finished]:
+        found = whole(self, timeout)
+        return [replace(one, result={**one.result, "constraints": [0.1]}) for one in found]
+
+    monkeypatch.setattr(InlineExecutor, "wait", wait)
+    with pytest.raises(NoSuccessError, match="ended with invalid 1 constraint value for 2 limits"):
+        run("fpr <= 0.9 * baseline", "recall >= 0.1")
 
 
 def test_a_baseline_that_leaves_no_room_is_told() -> None:

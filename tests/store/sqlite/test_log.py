@@ -67,6 +67,15 @@ def test_a_calibration_that_is_none_is_found(calibration: object) -> None:
         from_rows([to_row(replace(DONE, details={"calibration": calibration}))])
 
 
+@pytest.mark.parametrize(
+    "details",
+    [{"steps": [1]}, {"scores": "x"}, {"threshold": {}}, {"steps": {"a": None}}],
+)
+def test_odd_details_are_damage(details: dict[str, Any]) -> None:
+    with pytest.raises(RowError, match="has impossible values"):
+        from_rows([to_row(replace(DONE, details=details))])
+
+
 @given(
     st.lists(st.floats(0, 1), max_size=5),
     st.floats(allow_nan=False, allow_infinity=False),
