@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.core.errors import DataError
+from automl_admm.core.messages import say_error, say_value
 from automl_admm.core.read_only import own_array
 from automl_admm.core.returned_evidence import as_number
 from automl_admm.data.fingerprints import Hashes, hash_in_order
 from automl_admm.data.row_roles import NO_ROLES, Roles
 from automl_admm.pipelines.labels import are_decided, leaves_undecided, sorted_order
 from automl_admm.pipelines.metrics import Metric
-from automl_admm.pipelines.predictions.constant_truth import score_of_constant
+from automl_admm.pipelines.predictions.constant_truth import score_of_constant, with_weight
 from automl_admm.pipelines.predictions.wrappers import Filled, Numbered, Remembered, on_decided
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.foreign_calls import no_exit
@@ -122,7 +124,24 @@ def _score(metric: Metric, pipeline: Any, rows: Table) -> float:
         constant = score_of_constant(metric, numbered, rows.X, rows.y, weights)
         if constant is not None:
             return constant
-        if rows.classes is None or metric.sees_labels:
-            return as_number(metric.scorer(pipeline, rows.X, own_array(rows.labels()), **more))
-        y = own_array(rows.y)
-        return as_number(metric.scorer(numbered, rows.X, y, **more))
+        by_labels = rows.classes is None or metric.sees_labels
+        model, truth = (pipeline, rows.labels()) if by_labels else (numbered, rows.y)
+        try:
+            return as_number(metric.scorer(model, rows.X, own_array(truth), **more))
+        except (ArithmeticError, ValueError) as problem:
+            if lacks := _say_lacking(rows):
+                told = f"metric '{metric.name}' has no score on {lacks}: {say_error(problem)}."
+                raise DataError(told) from problem
+            raise
+
+
+def _say_lacking(rows: Table) -> str:
+    """Name rows by the classes that they lack; "" if they lack none.
+
+    A metric that fails on them names an argument of its own, or some division.
+    """
+    counted = with_weight(rows.y, rows.roles.weights)
+    classes = enumerate(() if rows.classes is None else rows.classes)
+    absent = [say_value(name) for place, name in classes if place not in counted]
+    named = "class" if len(absent) == 1 else "the classes"
+    return f"{len(counted)} rows that lack {named} {' and '.join(absent)}" if absent else ""

@@ -31,6 +31,11 @@ OF_DIFFERENCES = {
     *("r2", "explained_variance", "max_error", "mean_squared_error", "root_mean_squared_error"),
     *("mean_absolute_error", "median_absolute_error"),
 }
+TOO_FEW = Remedy(
+    "A class may have too few rows; choose another {scoring}, fewer folds in {cv} or a smaller "
+    "--test-size.",
+    python="A class may have too few rows; choose another {scoring} or fewer folds in {cv}.",
+)
 
 
 def check_scoring(work: PipelineWork, deadline: float | None = None) -> str | None:
@@ -62,12 +67,7 @@ def check_scoring(work: PipelineWork, deadline: float | None = None) -> str | No
         if not math.isfinite(score):
             raise DataError(
                 f"metric '{work.metric.name}' is {score} on {len(valid.y)} validation rows.",
-                hint=Remedy(
-                    "A class may have too few rows; choose another {scoring}, fewer folds in {cv} "
-                    "or a smaller --test-size.",
-                    python="A class may have too few rows; choose another {scoring} or fewer folds "
-                    "in {cv}.",
-                ),
+                hint=TOO_FEW,
             )
         scores.append(score)
     _tried(work, partial(check_metric, work.metric, parts[0]), deadline)
@@ -101,6 +101,8 @@ def _tried(work: PipelineWork, call: Callable[[], ResultT], deadline: float | No
     try:
         with unheard_warnings():
             return in_time(call, deadline)
+    except DataError as problem:
+        raise DataError(problem.message, hint=problem.hint or TOO_FEW) from problem
     except AutomlAdmmError:
         raise
     except Exception as problem:

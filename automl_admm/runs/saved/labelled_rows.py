@@ -96,9 +96,10 @@ def evaluate_on(folder: RunFolder, given: GivenTable) -> OnLabelledRows:
     metric = metric_of(run, table)
     answers = Remembered(run.pipeline)
     with unheard_warnings(), rows_for_the_model(run.pipeline, table.X):
+        # First: a metric that fails says no word on what the model cannot take.
+        decisions, rates = decisions_of(answers, table), {}
         score = score_of(metric, answers, table)
         interval = score_interval(metric, answers, table, score)
-        decisions, rates = decisions_of(answers, table), {}
         if table.classes is not None and len(table.classes) == 2:
             rates = rates_of(table.y, decisions, table.roles.weights)
     only = one_class_on(run, table, decisions)
