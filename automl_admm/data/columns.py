@@ -44,14 +44,24 @@ def infer_task(y: Any) -> LearningTask:
     return "classification" if distinct <= 2 or few else "regression"
 
 
-def check_target(y: Any, task: LearningTask) -> None:
-    """Raise if nothing can be learned from a target: too few rows, one value, no numbers."""
+def check_target(y: Any, task: LearningTask, left_out: int = 0) -> None:
+    """Raise if nothing can be learned from a target: too few rows, one value, no numbers.
+
+    Of so many rows that were `left_out` the weight is 0.
+    """
     values = _series(y)
+    beside = f" beside {say_count(left_out, 'row')} with a weight of 0" if left_out else ""
     if len(values) < 2:
         raise DataError(
-            f"the target has {say_count(len(values), 'row')}.", hint="At least 2 are needed."
+            f"the target has {say_count(len(values), 'row')}{beside}.",
+            hint="At least 2 are needed.",
         )
     refuse_rows(values.isna(), "the target is missing")
+    if values.nunique() == 1:
+        kind = "class" if task == "classification" else "value"
+        told = f"the target has one {kind} only{beside}: {say_value(values.iloc[0])}."
+        hint = "Are the weights right?" if left_out else "Is it the right column?"
+        raise DataError(told, hint=hint)
     if task == "classification":
         _check_classes(values)
     else:
@@ -90,11 +100,6 @@ def _float_of(value: object) -> float | None:
 def _check_classes(values: Any) -> None:
     _refuse_damaged(values.unique())
     classes = values.nunique()
-    if classes == 1:
-        raise DataError(
-            f"the target has one class only: {say_value(values.iloc[0])}.",
-            hint="Is it the right column?",
-        )
     if classes == len(values) and len(values) > 2:
         raise DataError(
             f"the target has {len(values)} rows and no two in one class.",
@@ -129,11 +134,6 @@ def _check_quantities(values: Any) -> None:
         f"the target is beyond {LARGEST_TARGET:g}, where no squared error is finite,",
         hint="Are these values right? If so, divide the target by a power of ten.",
     )
-    if values.nunique() == 1:
-        raise DataError(
-            f"the target has one value only: {say_value(values.iloc[0])}.",
-            hint="Is it the right column?",
-        )
     if np.abs(figures).max() >= FIRST_INEXACT and np.ptp(figures) == 0:
         raise DataError(
             "the values of the target are whole numbers from 2**53 on, which are one as floats.",

@@ -18,6 +18,13 @@ from automl_admm.data.columns import (
 )
 
 
+@pytest.mark.parametrize(("y", "kind"), [(["a", "a"], "class"), ([2.5, 2.5], "value")])
+def test_weights_that_leave_one_value_are_named(y, kind):
+    told = rf"one {kind} only beside 3 rows with a weight of 0: {y[0]!r}\. Are the weights right\?"
+    with pytest.raises(DataError, match=told):
+        check_target(y, "classification" if kind == "class" else "regression", left_out=3)
+
+
 @pytest.mark.parametrize(
     ("y", "task"),
     [

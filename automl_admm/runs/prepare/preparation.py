@@ -223,8 +223,9 @@ def prepare(
     given = () if config.certify is None else fingerprints_given(config, X, y, sensitive, columns)
     answered, given_rows = answer(config, y, sensitive, columns), len(y)
     X, y, sensitive, columns = counted_rows(X, answered.y, answered.sensitive, answered.columns)
-    _check_row_numbers(config, given_rows - len(y))
-    known = _learn(config, X, y, sensitive, columns)
+    left_out = given_rows - len(y)
+    _check_row_numbers(config, left_out)
+    known = _learn(config, X, y, sensitive, columns, left_out)
     shared = share_work(known)
     work, taken, config = shared.work, known.taken, shared.config
     caution = check_scoring(work, config.deadline)
@@ -286,7 +287,9 @@ def _others(y: Any, sensitive: Any, columns: RoleColumns) -> Mapping[str, str]:
     return others if name is None else {**others, name: TARGET}
 
 
-def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColumns) -> Known:
+def _learn(
+    config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColumns, left_out: int
+) -> Known:
     """Check the settings, then the table; find the kinds of its columns and the grammar for it."""
     roles = columns.read(are_known=config.certify is not None)
     plugins = load_plugins(config.extra_plugins)
@@ -296,7 +299,7 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
     task = config.task or task_of(y)
     config, constraints = in_known_order(config, resolve_constraints(config, plugins, task))
     check_confidences(constraints, config)
-    check_target(y, task)
+    check_target(y, task, left_out)
     others = _others(y, sensitive, columns)
     check_characters(others)
     refuse_kind_of_others(config.columns or {}, others)
