@@ -150,12 +150,22 @@ def _edges_at(tenths: Any, known: Any) -> tuple[float, ...]:
     return tuple(map(float, np.clip(edges, -LARGEST, LARGEST)))
 
 
-def read_summary(content: Mapping[str, Any]) -> Summary:
-    """Read the summary of a column."""
+def read_summary(content: Mapping[str, Any], rows: int | None = None) -> Summary:
+    """Read the summary of a column, of so many rows if they are known; raise if it is of none."""
     if "halves" in content:
         first, second = map(_read_counts, content["halves"])
-        return Levels((first, second))
-    return Numbers(_read_counts(content["counts"]), tuple(map(float, content["edges"])))
+        found: Summary = Levels((first, second))
+        total = sum(first.values()) + sum(second.values())
+    else:
+        counts, edges = _read_counts(content["counts"]), tuple(map(float, content["edges"]))
+        found, total = Numbers(counts, edges), sum(counts.values())
+        if not np.isfinite(edges).all() or list(edges) != sorted(set(edges)):
+            raise ValueError("its edges are not in order")
+        if counts.keys() != _count_numbers(np.array([]), edges).keys():
+            raise ValueError("its counts are not those between its edges")
+    if rows is not None and total != rows:
+        raise ValueError(f"a column counts {total} rows of {rows}")
+    return found
 
 
 def compare(name: str, reference: Summary, column: Any) -> Shift:
@@ -248,7 +258,10 @@ def _count_levels(names: Any) -> dict[str, int]:
 
 
 def _read_counts(counts: Any) -> dict[str, int]:
-    return {str(name): int(count) for name, count in counts.items()}
+    found = {str(name): int(count) for name, count in counts.items()}
+    if any(count < 0 for count in found.values()):
+        raise ValueError("it counts fewer than no rows")
+    return found
 
 
 def _hashed(counts: Mapping[str, int]) -> dict[str, int]:

@@ -276,6 +276,8 @@ ENDLESS = {"counts": {"bin 0": float("inf")}, "edges": []}
 DAMAGED = (
     *("", "[]", '{"schema_version": 1}', {"columns": {"age": {}}}, {"predictions": {}}),
     {"columns": {"age": ENDLESS}},
+    {"columns": {"town": {"halves": [{"ab12": -5}, {"ab12": 5}]}}, "rows": 0},
+    {"rows": 7},
 )
 
 
@@ -293,6 +295,16 @@ def test_a_damaged_reference_is_an_error_until_it_is_given_again(
     assert "Give the rows of the reference again." in done.err
     assert compared(look(run, "2.csv", "--reference", "old.csv")) == ["age", "town"]
     assert compared(look(run, "3.csv")) == ["age", "town", "the prediction"]
+
+
+def test_a_reference_of_too_few_rows_is_told_at_each_look(run: Run, folder: Path) -> None:
+    for rows, is_told in ((4, True), (5, False)):
+        pd.read_csv(folder / "old.csv")[:rows].to_csv(folder / "tiny.csv", index=False)
+        more = ["--reference", "tiny.csv"]
+        for told in (look(run, "1.csv", *more), look(run, "2.csv")):
+            assert ("The reference has 4 rows" in (told["anew"] or "")) == is_told
+        for path in (folder / "RUN" / "monitoring").glob("look-*.json"):
+            path.unlink()
 
 
 def test_predictions_of_a_look_that_was_deleted_do_not_count(run: Run, folder: Path) -> None:

@@ -218,3 +218,13 @@ def test_a_look_of_few_rows_that_are_all_otherwise_gives_one(
 def test_one_new_row_of_few_beside_a_large_reference_is_no_shift() -> None:
     lot = pd.Series(["yes"] * 29 + ["new"])
     assert not alarms([compare("x", summarize(RARE), lot)], 0.05)
+
+
+@pytest.mark.parametrize(
+    ("edges", "bins"),
+    [([2.0, 1.0], 3), ([1.0, 1.0], 3), ([np.nan], 2), ([1.0], 3), ([1.0, 2.0], 2)],
+)
+def test_a_summary_with_senseless_numbers_is_refused(edges: list[float], bins: int) -> None:
+    counts = {f"bin {place}": 4 for place in range(bins)} | {"missing": 0}
+    with pytest.raises(ValueError, match=r"its (edges|counts) are not"):
+        read_summary({"counts": counts, "edges": edges})

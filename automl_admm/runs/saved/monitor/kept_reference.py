@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import StoreError
-from automl_admm.data.drift import Summary, read_summary, summarize
+from automl_admm.core.messages import say_count
+from automl_admm.data.drift import FEWEST, Summary, read_summary, summarize
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.monitor.earlier_looks import read_kept, unreadable
 from automl_admm.runs.saved.monitor.watched_columns import (
@@ -27,11 +28,12 @@ FILE, PREDICTIONS = "reference.json", "predictions"
 # With fewer rows a look is no base for those to come: hardly any shift from it could be told.
 FEWEST_ROWS = 100
 GIVE_AGAIN = "Give the rows of the reference again."
+GIVE_MORE = "Give more rows of the time of the fit."
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Counts by column, and a sentence if those that are kept cannot be used."""
+    """Counts by column, and a sentence if they cannot be used, or find nothing."""
 
     columns: Mapping[str, Summary]
     doubt: str | None = None
@@ -51,7 +53,7 @@ def keep(run: CertifiedRun, rows: Any, model: str, look: int) -> Reference:
     content["columns"] = counts
     kept, predictions = _beside_the_same(path, content, look)
     write_json(path, content if kept is None else {**content, PREDICTIONS: kept})
-    return Reference(made | predictions)
+    return Reference(made | predictions, _say_few(len(rows)))
 
 
 def _beside_the_same(
@@ -111,8 +113,17 @@ def read_reference(run: CertifiedRun, model: str, look: int) -> Reference:
         content = read_kept(path, GIVE_AGAIN)
         if content["model_sha256"] != model:
             return Reference({}, _say_others(run.folder.path))
-        read = {name: read_summary(one) for name, one in content["columns"].items()}
-        return Reference(read | _predictions(content.get(PREDICTIONS), look))
+        rows = int(content["rows"])
+        read = {name: read_summary(one, rows) for name, one in content["columns"].items()}
+        return Reference(read | _predictions(content.get(PREDICTIONS), look), _say_few(rows))
+
+
+def _say_few(rows: int) -> str | None:
+    """Say that a reference has too few rows; None if it has enough for a test."""
+    if rows >= FEWEST:
+        return None
+    told = f"The reference has {say_count(rows, 'row')}: no shift is found by fewer than"
+    return f"{told} {FEWEST:.0f}. {GIVE_MORE}"
 
 
 def _say_others(place: Path) -> str:

@@ -17,10 +17,10 @@ class Monitored:
     `doubt` is a sentence if the model learned, or may have learned, from some of the rows. `groups`
     tells groups that are new, or not among the rows. `untested` says why limits on decisions and
     the like were not tested; `anew` is a sentence if earlier looks or their reference were at
-    another model, and count no more. `not_counted` names limits without these rows, or without
-    those of an earlier look. `drawn` is the number of rows that were drawn for the limits, by
-    weights or groups; None if all count. `given_twice` is a sentence if more labelled rows equal
-    others among them than chance explains.
+    another model, and count no more, or the reference has too few rows. `not_counted` names limits
+    without these rows, or without those of an earlier look. `drawn` is the number of rows that were
+    drawn for the limits, by weights or groups; None if all count. `given_twice` is a sentence if
+    more labelled rows equal others among them than chance explains.
     """
 
     look: int
