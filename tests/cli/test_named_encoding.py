@@ -186,6 +186,22 @@ def test_where_nothing_tells_verify_knows_both_and_asks_about_fresh_rows(
     assert "rows of the run: they are not fresh" in said
 
 
+def test_verify_asks_for_the_encoding_of_a_stream_that_may_be_either(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read as UTF-8, the run's own file was told to be other rows."""
+    own, run = tmp_path / "own.csv", tmp_path / "run"
+    city = np.where(ROWS["y"] == "p", "Ulm", "Bonn")
+    city[:2] = "Köln"
+    ROWS.assign(city=city).to_csv(own, index=False)
+    told(capsys, "fit", own, *FIT, *LIMIT, "--encoding", "cp1251", "--out", run)
+    assert told(capsys, "verify", run, own)[0] == 0
+    monkeypatch.setattr("automl_admm.cli.commands.verify.is_stream", lambda _: True)
+    code, said = told(capsys, "verify", run, own)
+    assert (code, "--encoding cp1251 or --encoding utf-8" in said) == (3, True), said
+    assert told(capsys, "verify", run, own, "--encoding", "cp1251")[0] == 0
+
+
 def test_fit_says_that_its_file_looks_like_another_encoding(tmp_path: Path, capsys: Any) -> None:
     own = tmp_path / "own.csv"
     for city, is_told in (("Köln", True), ("Ulm", False)):

@@ -127,7 +127,8 @@ def _rows_of_run(
     anew = {name: value for name, value in options.items() if value not in (None, AUTO)}
     # A copy of the run's file may be in UTF-8, so its encoding holds for other text alone.
     said = file_options_given(before | {ENCODING: None} | anew)
-    said = replace(said, tell=tell or said.tell)
+    # A stream cannot be read a second time, so it has to be sure.
+    said = replace(said, tell=tell or said.tell, must_be_sure=is_stream(data))
     frame = read_rows({**manifest, OF_RUN: of_run}, data, share, said)
     if portion is not None and portion.rows == len(frame) and target in frame.columns:
         frame = take_rows(frame, portion.places(frame[target])).reset_index(drop=True)
