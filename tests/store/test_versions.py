@@ -70,6 +70,8 @@ def test_a_store_of_another_version_is_refused(version: int, stored: Path, seen:
         with pytest.raises(StoreError, match=told) as caught:
             SqliteStore(stored, write=write)
         assert caught.value.exit_code == 7
-        assert "Use the version of automl-admm that wrote it." in str(caught.value)
+        assert "Begin anew in another folder, or use the version that wrote it." in str(
+            caught.value
+        )
     assert stored.read_bytes() == before
     seen(f"exit {caught.value.exit_code}: {caught.value.message.split(chr(39))[-1].strip()}")

@@ -79,6 +79,7 @@ def _is_ended(folder: RunFolder) -> bool:
 
     The lock alone is taken: to open the log would touch it.
     """
+    folder.read(folder.settings)  # else a folder that is refused would have another lock
     lock = RunLock(StoreFiles(folder.store).lock)
     try:
         change = _read(folder)  # it may have ended while its process let go of the lock

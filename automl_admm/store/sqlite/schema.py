@@ -97,7 +97,7 @@ def inspect(database: sqlite3.Connection, path: Path) -> Facts:
     if version != VERSION:
         raise StoreError(
             f"'{path}' has version {version}, this program reads {VERSION}.",
-            hint="Use the version of automl-admm that wrote it.",
+            hint="Begin anew in another folder, or use the version that wrote it.",
         )
     query = "SELECT name, trim(sql, char(10)) FROM sqlite_master WHERE sql IS NOT NULL"
     tables = dict(database.execute(query))

@@ -117,6 +117,16 @@ def test_without_run_json_the_folder_is_told_as_any_other(folder: RunFolder) -> 
         read_log(folder)
 
 
+def test_a_folder_in_another_form_is_refused_as_it_is(folder: RunFolder) -> None:
+    begin_change(folder, is_void=True)
+    content = json.loads(folder.settings.read_text())
+    folder.settings.write_text(json.dumps(content | {"format": content["format"] - 1}))
+    before = {path: path.read_bytes() for path in folder.path.rglob("*") if path.is_file()}
+    with pytest.raises(StoreError, match="written by another version"):
+        settle_change(folder)
+    assert {path: path.read_bytes() for path in folder.path.rglob("*") if path.is_file()} == before
+
+
 def test_a_session_that_ends_before_run_json_leaves_the_run_as_it_was(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
