@@ -92,7 +92,7 @@ def write_certificate(path: Path, certificate: Certificate) -> None:
 
 def encode_certificate(certificate: Certificate) -> bytes:
     """Return the content of its file."""
-    content = {"schema": CERTIFICATE_SCHEMA, **_without_nan(asdict(certificate))}
+    content = {"schema": CERTIFICATE_SCHEMA, **without_nan(asdict(certificate))}
     for one, name in [
         *((content, name) for name in ("tested", "price", "is_last_look")),
         *((finding, "risk") for finding in content["findings"]),
@@ -111,11 +111,12 @@ def read_certificate(path: Path) -> Certificate:
         raise StoreError(f"there is no certificate '{path}'.", hint=hint) from None
 
 
-def _without_nan(content: Any) -> Any:
+def without_nan(content: Any) -> Any:
+    """Return plain content with null for numbers that are not finite."""
     if isinstance(content, Mapping):
-        return {key: _without_nan(value) for key, value in content.items()}
+        return {key: without_nan(value) for key, value in content.items()}
     if isinstance(content, list | tuple):
-        return [_without_nan(value) for value in content]
+        return [without_nan(value) for value in content]
     # JSON has no NaN and no infinity; Python would write words that other readers refuse.
     return None if isinstance(content, float) and not math.isfinite(content) else content
 

@@ -312,6 +312,25 @@ def test_fresh_rows_are_tested_and_not_compared(run: Any, folder: Path) -> None:
     assert "with --fresh rows that the run never saw" in done.err
 
 
+@pytest.mark.parametrize("more", [(), ("--fresh",)], ids=["again", "fresh"])
+def test_what_is_verified_is_there_for_programs(
+    run: Any, folder: Path, more: tuple[str, ...]
+) -> None:
+    own, other = "credit.csv", "other.csv"
+    fresh = credit(4, 800)
+    fresh.assign(bad=np.where(fresh["bad"] == "yes", "no", "yes")).to_csv(other, index=False)
+    if more:
+        fresh.to_csv(own := "fresh.csv", index=False)
+    else:
+        credit(3, 1500).assign(debt=0.0).to_csv(other, index=False)
+    for data, code in ((own, 0), (other, 6)):
+        done = run("verify", "out", data, "--json", *more)
+        content = json.loads(done.out)
+        assert (done.code, content["certified"]) == (code, code == 0)
+        assert {one["limit"] for one in content["findings"]} >= set(LIMITS[:2])
+        assert bool(content.get("differences")) == (code == 6 and not more)
+
+
 def test_a_group_that_fresh_rows_lack_or_that_is_new_is_told(run: Any, folder: Path) -> None:
     fresh = credit(4, 400)
     fresh[fresh["sex"] == "f"].to_csv("women.csv", index=False)

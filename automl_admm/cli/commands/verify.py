@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from automl_admm.certify.certificate import without_nan
 from automl_admm.certify.claims import explain, explain_fresh
 from automl_admm.certify.walk.findings import name_outcome
 from automl_admm.cli.shared.installed import unprinted
@@ -20,7 +22,7 @@ from automl_admm.cli.shared.run_options import (
     file_options_given,
     with_file_options,
 )
-from automl_admm.cli.shared.screen import say
+from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import DataError, NotCertifiedError
 from automl_admm.data.reading.shares import share_of
 from automl_admm.data.reading.streams import is_stream, title_of
@@ -50,8 +52,15 @@ ENCODING = "encoding"
     metavar="FILE",
     help="Hold the files of RUN to a statement.json of `automl-admm export`; DATA may be left out.",
 )
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
-    run: Path, data: Path | None, *, fresh: bool, statement: Path | None, **options: Any
+    run: Path,
+    data: Path | None,
+    *,
+    fresh: bool,
+    statement: Path | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Compute the claims of the certificate of the run folder RUN again.
 
@@ -63,12 +72,17 @@ def command(
         raise click.UsageError("say DATA, the file of the run, or --statement FILE.")
     if statement is not None:
         stated = check_statement(run, statement)
-        say(f"{len(stated['files'])} files, the data named and the settings are as stated")
+        told = f"{len(stated['files'])} files, the data named and the settings are as stated"
+        say(told, err=as_json)
+        if data is None and as_json:
+            hand_on(json.dumps({"files": len(stated["files"])}) + "\n")
     if data is not None:
-        _verify(run, data, options, fresh=fresh)
+        _verify(run, data, options, fresh=fresh, as_json=as_json)
 
 
-def _verify(run: Path, data: Path, options: Mapping[str, Any], *, fresh: bool) -> None:
+def _verify(
+    run: Path, data: Path, options: Mapping[str, Any], *, fresh: bool, as_json: bool
+) -> None:
     folder = RunFolder(run)
     manifest = folder.read(folder.model_manifest)
     warn_of_model(folder, manifest)
@@ -76,11 +90,16 @@ def _verify(run: Path, data: Path, options: Mapping[str, Any], *, fresh: bool) -
         with unprinted():
             given = replace(file_options_given(options), must_be_sure=True)
             tested = test_on_fresh_rows(folder, GivenTable.of_file(data, manifest, given))
-        _tell_tested(run, tested)
+        _tell_tested(run, tested, as_json=as_json)
     else:
         with unprinted():
             found = _verified(folder, manifest, data, options)
-        _tell_verified(run, found)
+        _tell_verified(run, found, as_json=as_json)
+
+
+def _print_json(found: Verified | OnFreshRows, *, is_certified: bool) -> None:
+    content = without_nan({"certified": is_certified, **asdict(found)})
+    hand_on(json.dumps(content, indent=2) + "\n")
 
 
 def _verified(
@@ -135,22 +154,33 @@ def _rows_of_run(
     return GivenTable(frame, title_of(data), manifest=manifest)
 
 
-def _tell_verified(run: Path, found: Verified) -> None:
+def _tell_verified(run: Path, found: Verified, *, as_json: bool) -> None:
     """Print the claims only if nothing differs: an edited certificate claims nothing."""
+    is_certified = found.certificate.is_certified
+    if as_json:
+        _print_json(found, is_certified=is_certified and not found.differences)
+    else:
+        _say_verified(found)
+    if found.differences:
+        raise NotCertifiedError(f"the certificate of '{run}' is not what these data say.")
+    if not is_certified:
+        raise NotCertifiedError(f"the data agree with '{run}', and nothing was certified there.")
+    if not as_json:
+        outcome = name_outcome([one.is_approximate for one in found.certificate.findings])
+        say(f"the data agree: {outcome}")
+
+
+def _say_verified(found: Verified) -> None:
     for difference in found.differences:
         say(f"DIFFERS: {difference}")
     if found.differences:
-        raise NotCertifiedError(f"the certificate of '{run}' is not what these data say.")
+        return
     say(explain(replace(found.certificate, findings=found.findings)))
     for line in found.groups:
         say(f"groups: {line.removeprefix('warning: ')}")
     for claim in found.unvouched:
         say(f"not computed again: {claim}")
     _tell_timed(found.timed, found.machine)
-    if not found.certificate.is_certified:
-        raise NotCertifiedError(f"the data agree with '{run}', and nothing was certified there.")
-    outcome = name_outcome([one.is_approximate for one in found.certificate.findings])
-    say(f"the data agree: {outcome}")
 
 
 def _tell_timed(timed: tuple[str, ...], machine: tuple[str, ...]) -> None:
@@ -162,15 +192,19 @@ def _tell_timed(timed: tuple[str, ...], machine: tuple[str, ...]) -> None:
         say("Calls were timed on this machine now; they hang on it and on what else it does.")
 
 
-def _tell_tested(run: Path, tested: OnFreshRows) -> None:
+def _tell_tested(run: Path, tested: OnFreshRows, *, as_json: bool) -> None:
     _warn_of_known(tested)
-    say(explain_fresh(tested.findings, tested.rows, tested.risk, tested.tested))
-    _tell_timed(tested.timed, tested.machine)
+    if as_json:
+        _print_json(tested, is_certified=tested.is_certified)
+    else:
+        say(explain_fresh(tested.findings, tested.rows, tested.risk, tested.tested))
+        _tell_timed(tested.timed, tested.machine)
     if not tested.is_certified:
         failed = [str(one) for one in tested.findings if not one.is_certified]
         reason = "; ".join(failed) or "no limit of the run is about rows"
         raise NotCertifiedError(f"'{run}' is not certified on these rows: {reason}.")
-    say(f"on these rows: {name_outcome([one.is_approximate for one in tested.findings])}")
+    if not as_json:
+        say(f"on these rows: {name_outcome([one.is_approximate for one in tested.findings])}")
 
 
 def _warn_of_known(tested: OnFreshRows) -> None:
