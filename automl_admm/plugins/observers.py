@@ -52,9 +52,6 @@ class Hurry:
         return min(LONGEST_CALL, max(left * SHARE_OF_TIME_LEFT, SHORTEST))
 
 
-UNHURRIED = Hurry()
-
-
 class Observers:
     """Tells observers about events, one by one.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any
 
 from automl_admm.core.errors import InfeasibleError
@@ -11,7 +11,7 @@ from automl_admm.runs.blackbox import BlackBox, check_function
 from automl_admm.runs.cancelling import Cancel, cancellers
 from automl_admm.runs.signatures import takes
 from automl_admm.runs.study.optimized import MinimizeResult
-from automl_admm.runs.study.options import BlackBoxOptions, limits_of, warn_of_limits
+from automl_admm.runs.study.options import BlackBoxOptions
 from automl_admm.runs.study.study import Study
 
 __all__ = ["MinimizeCall", "MinimizeResult", "minimize"]
@@ -19,7 +19,7 @@ __all__ = ["MinimizeCall", "MinimizeResult", "minimize"]
 
 @dataclass(frozen=True)
 class MinimizeCall(BlackBoxOptions):
-    """The arguments of one call of `minimize`; `limits` is the old name of `constraints`."""
+    """The arguments of one call of `minimize`."""
 
     objective: BlackBox
     space: SearchSpace
@@ -48,11 +48,7 @@ def minimize(call: MinimizeCall) -> MinimizeResult:
     `threading.Event`, ends the search from another thread.
 
     This is the shortest use of a `Study`. The other parameters are those of `AutoMLClassifier`.
-    `limits` is the old name of `constraints`: it is deprecated, and goes in version 1.0.
     """
-    limits = limits_of(call)
-    warn_of_limits("minimize", call.limits, frames=2)
-    call = replace(call, constraints=limits, limits=None)
     check_function(call.objective)
     cancellers(call.cancel)
     with Study(call.space, **_of_study(call)) as study:

@@ -18,7 +18,7 @@ from automl_admm.runs.search_run import check_cheap, teller
 from automl_admm.runs.study.journal import Journal, create_journal, read_journal
 from automl_admm.runs.study.matching import demand_one_study
 from automl_admm.runs.study.observations import read_observations
-from automl_admm.runs.study.options import StudyCall, config_of, limits_of
+from automl_admm.runs.study.options import StudyCall, config_of
 from automl_admm.runs.study.points import locate
 from automl_admm.runs.study.restoring import demand_asks, restore
 from automl_admm.runs.study.saved_study import (
@@ -75,8 +75,6 @@ def reopen_study(folder: str | Path, changed: Mapping[str, Any]) -> Opened:
             raise StoreError(f"'{path / FILE}' is damaged: {reason}.", hint=RESTORE)
     _demand_again(saved, changed)
     kept = {"constraints": saved.limits, "starts": saved.starts, **saved.options}
-    if "limits" in changed:
-        del kept["constraints"]
     call = StudyCall(saved.space, **kept | {"work_dir": path} | dict(changed))
     box = _prepare(call)
     if tuple(box.problem.limits) != saved.limits:
@@ -113,7 +111,7 @@ def copy_study(saved: SavedStudy, trials: Trials, folder: str | Path) -> None:
 
 
 def _prepare(call: StudyCall) -> PreparedBox:
-    limits = limits_of(call)
+    limits = several("constraints", call.constraints)
     config = config_of(call, time.monotonic(), "study")
     box = prepare_black_box(config, call.space, limits, call.cheap or {})
     points = several("starts", call.starts)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.limits import Limit
 from automl_admm.core.space import SearchSpace
 from automl_admm.runs.blackbox import Cheap
@@ -16,7 +14,7 @@ from automl_admm.runs.config import RunConfig, count_workers
 from automl_admm.runs.given_objects import take_objects
 from automl_admm.runs.options import options_of
 from automl_admm.runs.search_options import SearchOptions
-from automl_admm.runs.validation import folder_of, observers_of, seed_of, several, with_numbers
+from automl_admm.runs.validation import folder_of, observers_of, seed_of, with_numbers
 
 # The executor by default, if calls come one at a time and without limits on each.
 OF_ONE = "inline"
@@ -32,10 +30,9 @@ class BlackBoxOptions(SearchOptions):
     starts: Iterable[Mapping[str, Any]] = ()
     warm_start: Any = None
     work_dir: str | Path | None = None
-    limits: Iterable[Limit | str] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("constraints", "starts", "limits", "callbacks", "observers"):
+        for name in ("constraints", "starts", "callbacks", "observers"):
             given = getattr(self, name)
             if isinstance(given, Iterator):  # it can be read once, and is read where it is saved
                 object.__setattr__(self, name, tuple(given))
@@ -43,27 +40,9 @@ class BlackBoxOptions(SearchOptions):
 
 @dataclass(frozen=True)
 class StudyCall(BlackBoxOptions):
-    """The arguments of one `Study`; `limits` is the old name of `constraints`."""
+    """The arguments of one `Study`."""
 
     space: SearchSpace
-
-
-def limits_of(call: BlackBoxOptions) -> tuple[Limit | str, ...]:
-    """Return the limits under whichever of their names they are given."""
-    if call.limits is None:
-        return several("constraints", call.constraints)
-    if call.constraints != ():
-        raise ConfigurationError(
-            "constraints and limits are two names of one argument.", hint="Give constraints alone."
-        )
-    return several("limits", call.limits)
-
-
-def warn_of_limits(owner: str, limits: object, frames: int) -> None:
-    """Warn of the old name of the constraints, at the line so many frames above the caller."""
-    if limits is not None:
-        message = f"limits= of {owner} is deprecated and goes in version 1.0: write constraints=."
-        warnings.warn(message, DeprecationWarning, stacklevel=frames + 2)
 
 
 def config_of(call: BlackBoxOptions, begun: float, title: str) -> RunConfig:

@@ -19,7 +19,7 @@ from automl_admm.runs.study.files import copy_study, open_study, reopen_study
 from automl_admm.runs.study.loan import Loan
 from automl_admm.runs.study.observations import read_observations
 from automl_admm.runs.study.optimized import MinimizeResult, summarize
-from automl_admm.runs.study.options import StudyCall, limits_of, warn_of_limits
+from automl_admm.runs.study.options import StudyCall
 from automl_admm.runs.study.owned import OwnedStudy
 from automl_admm.runs.study.points import locate
 from automl_admm.runs.study.server import RemoteStudy, StudyServer
@@ -41,14 +41,11 @@ class Study(OwnedStudy):
     results that `add_observations` takes. With a `work_dir` every trial is on the disk before
     `ask` and `tell` return, and `Study.load(work_dir)` goes on after any kill. The methods may be
     called from several threads; `serve` lets other processes ask and tell. The other parameters
-    are those of `minimize`. `limits` is the old name of `constraints`: it is deprecated, and goes
-    in version 1.0.
+    are those of `minimize`.
     """
 
     @constructs(StudyCall)
     def __init__(self, call: StudyCall) -> None:
-        limits_of(call)
-        warn_of_limits("Study", call.limits, frames=2)
         self._open(open_study(call))
 
     @classmethod
@@ -63,7 +60,6 @@ class Study(OwnedStudy):
         for name in changed:
             if name not in known:
                 raise UnknownNameError("argument of a study", name, known)
-        warn_of_limits("Study", changed.get("limits"), frames=1)
         study = cls.__new__(cls)
         cls._open(study, reopen_study(folder, changed))
         return study
