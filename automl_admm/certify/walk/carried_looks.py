@@ -86,15 +86,9 @@ def unite(here: Taken, there: Taken) -> dict[str, list[dict[str, Any]]]:
 def _unite(
     here: Iterable[Mapping[str, Any]], there: Iterable[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    # Looks from here stay first: the oldest have no number but their place.
     found: dict[str, dict[str, Any]] = {look["question"]: dict(look) for look in here}
     for look in there:
         known = found.get(look["question"])
-        if known is None or number_in(look) > number_in(known):
+        if known is None or look["number"] > known["number"]:
             found[look["question"]] = dict(look)
     return list(found.values())
-
-
-def number_in(look: Mapping[str, Any]) -> int:
-    """Return the number in a look; 0 if a first version wrote it without one."""
-    return int(look.get("number") or 0)

@@ -31,7 +31,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from automl_admm.certify.walk.carried_looks import CarriedLooks, number_in, unite
+from automl_admm.certify.walk.carried_looks import CarriedLooks, Taken, unite
 from automl_admm.core.errors import ConfigurationError, Remedy, StoreError
 from automl_admm.core.limits import Limit
 from automl_admm.store.run_folder import write_json
@@ -94,7 +94,7 @@ def take_look(  # noqa: PLR0913 - a look, under each hash of its rows, in two le
         before = _read(ledger)
         content = _with_carried(before, carried)
         # A known question gets its old number, however many came after it.
-        number = _number_of(content, rows, question, earlier)
+        number = _number_of(content, rows, question)
         if number is None:
             number = _next_number(content, (rows, *also), earlier, carried)
             when = datetime.now(UTC).isoformat(timespec="seconds")
@@ -105,7 +105,7 @@ def take_look(  # noqa: PLR0913 - a look, under each hash of its rows, in two le
         if content != before:
             write_json(ledger, content)
         if carried is not None:
-            carried.keep(_numbered(content, rows, earlier, also))
+            carried.keep(_looks_under(content, (rows, *also, *earlier)))
     return Look.of(number, risk, is_last=is_last)
 
 
@@ -135,11 +135,6 @@ def question_of(models: Sequence[str], limits: Sequence[str], risk: float) -> st
     return hashlib.sha256(asked.encode()).hexdigest()
 
 
-def count_looks(ledger: Path, *rows: str) -> int:
-    """Return the number of looks so far at the rows with one of these hashes."""
-    return _count(_read(ledger), rows)
-
-
 def expect_look(
     ledger: Path,
     rows: str,
@@ -157,7 +152,7 @@ def expect_look(
     content = _with_carried(_read(ledger), carried)
     taken = content["looks"].get(rows, [])
     known = next((look["question"] for look in taken if run and look.get("run") == run), None)
-    number = None if known is None else _number_of(content, rows, known, earlier)
+    number = None if known is None else _number_of(content, rows, known)
     return _next_number(content, (rows, *also), earlier, carried) if number is None else number
 
 
@@ -166,11 +161,10 @@ def find_look(
     rows: str,
     question: str,
     *,
-    earlier: Sequence[str] = (),
     carried: CarriedLooks | None = None,
 ) -> int | None:
     """Return the number of an earlier look, or None if neither ledger nor folder knows it."""
-    return _number_of(_with_carried(_read(ledger), carried), rows, question, earlier)
+    return _number_of(_with_carried(_read(ledger), carried), rows, question)
 
 
 def risk_of_look(number: int, risk: float, *, is_last: bool = False) -> float:
@@ -182,14 +176,10 @@ def risk_of_look(number: int, risk: float, *, is_last: bool = False) -> float:
     return float(risk / 2 ** (number - is_last if number else 0))
 
 
-def _number_of(
-    content: Mapping[str, Any], rows: str, question: str, earlier: Sequence[str]
-) -> int | None:
-    """Return the number of a known look; the first versions wrote none beside it."""
-    for place, look in enumerate(content["looks"].get(rows, [])):
-        if look["question"] == question:
-            return number_in(look) or _count(content, earlier) + place + 1
-    return None
+def _number_of(content: Mapping[str, Any], rows: str, question: str) -> int | None:
+    """Return the number of a known look."""
+    taken = content["looks"].get(rows, [])
+    return next((int(look["number"]) for look in taken if look["question"] == question), None)
 
 
 def _next_number(
@@ -211,7 +201,7 @@ def _next_number(
         )
     count = _count(content, earlier) + len({look["question"] for look in taken})
     least = 0 if carried is None else carried.least
-    return max(count, least, *map(number_in, taken)) + 1
+    return max(count, least, *(look["number"] for look in taken)) + 1
 
 
 def _with_carried(content: Mapping[str, Any], carried: CarriedLooks | None) -> dict[str, Any]:
@@ -220,19 +210,9 @@ def _with_carried(content: Mapping[str, Any], carried: CarriedLooks | None) -> d
     return {**content, "looks": looks}
 
 
-def _numbered(
-    content: Mapping[str, Any], rows: str, earlier: Sequence[str], also: Sequence[str]
-) -> dict[str, list[dict[str, Any]]]:
-    """Return the looks under these hashes, each with its number."""
-    before = {rows: _count(content, earlier)}
-    return {
-        one: [
-            {**look, "number": number_in(look) or before.get(one, 0) + place + 1}
-            for place, look in enumerate(content["looks"][one])
-        ]
-        for one in dict.fromkeys((rows, *also, *earlier))
-        if one in content["looks"]
-    }
+def _looks_under(content: Mapping[str, Any], hashes: Iterable[str]) -> Taken:
+    """Return the looks under these hashes."""
+    return {one: content["looks"][one] for one in hashes if one in content["looks"]}
 
 
 def _count(content: Mapping[str, Any], rows: Iterable[str]) -> int:
@@ -285,6 +265,13 @@ def _is_ledger(content: Any) -> bool:
         and all(isinstance(look, dict) and isinstance(look.get("question"), str) for look in taken)
         for taken in looks.values()
     )
+
+
+def _is_look(look: Any) -> bool:
+    if not isinstance(look, dict) or not isinstance(look.get("question"), str):
+        return False
+    number = look.get("number")
+    return type(number) is int and number > 0
 
 
 def _unreadable(ledger: Path, reason: str) -> StoreError:

@@ -288,8 +288,7 @@ def _look(again: _Again, carried: CarriedLooks | None = None) -> int | None:
     way = f"{searched} {certificate.token}"
     is_last = certificate.is_last_look
     asked = ask(certificate.order, limits, run.risk, way, is_last=is_last)
-    earlier = (certificate.rows_sha256,)
-    return find_look(ledger, certificate.data_sha256, asked, earlier=earlier, carried=carried)
+    return find_look(ledger, certificate.data_sha256, asked, carried=carried)
 
 
 def _edited(again: _Again) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -88,18 +87,6 @@ def test_a_folder_whose_looks_are_gone_counts_its_certificate(there: Path, tmp_p
     (tmp_path / "old").mkdir()
     assert take(there, tmp_path / "old", "another", least=2) == 3
     assert take(there, tmp_path / "old", "one more") == 4
-
-
-def test_looks_of_the_first_ledgers_get_their_numbers_in_the_folder(
-    here: Path, there: Path, tmp_path: Path
-) -> None:
-    here.mkdir()
-    old = {"schema": 1, "looks": {"rows": [{"question": "a"}, {"question": "b"}]}}
-    (here / "looks.json").write_text(json.dumps(old))
-    (tmp_path / "run").mkdir()
-    assert take(here, tmp_path / "run", "b") == 2
-    assert take(there, tmp_path / "run", "b") == 2
-    assert take(there, tmp_path / "run", "c") == 3
 
 
 @pytest.mark.parametrize(

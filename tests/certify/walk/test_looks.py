@@ -12,7 +12,6 @@ from program import start_python
 from automl_admm.certify.walk.carried_looks import CarriedLooks
 from automl_admm.certify.walk.looks import (
     Look,
-    count_looks,
     expect_look,
     find_look,
     question_of,
@@ -28,8 +27,6 @@ def test_every_look_at_the_same_rows_has_half_of_the_last(tmp_path: Path) -> Non
     looks = [take_look(ledger, "rows", f"question {k}", 0.05) for k in range(3)]
     assert looks == [Look(1, 0.025), Look(2, 0.0125), Look(3, 0.00625)]
     assert take_look(ledger, "other rows", "question 0", 0.05) == Look(1, 0.025)
-    assert count_looks(ledger, "rows") == 3
-    assert count_looks(tmp_path / "none.json", "rows") == 0
 
 
 def test_looks_count_under_each_hash_of_the_same_rows(tmp_path: Path) -> None:
