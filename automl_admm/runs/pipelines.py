@@ -108,8 +108,7 @@ def _kept_predictions(session: Session) -> KeptPredictions:
 
 def _fold_ways(session: Session) -> FoldWays:
     """Return the fold models of the run, none kept so far."""
-    prepared = session.prepared
-    work = prepared.work
+    prepared, work = session.prepared, session.prepared.work
     models = len(shipped_folds(work.splits, work.table.roles))
     kept = KeptModels(session.scratch / "models", prepared.aims)
     return FoldWays(prepared, kept, partial(expected_of_folds, effort_of(work), models))

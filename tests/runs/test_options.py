@@ -38,7 +38,7 @@ ESTIMATORS = (AutoMLClassifier, AutoMLRegressor)
 FLAGGED = tuple(option for option in OPTIONS if option.flag is not None)
 # Parameters of the estimators and arguments of `minimize` that are no options of a run.
 OF_ESTIMATORS = {"warm_start", "verbose", "cancel"}
-OF_STUDY = {"space", "constraints", "cheap", "limits", "starts", "warm_start", "work_dir"}
+OF_STUDY = {"space", "constraints", "cheap", "starts", "warm_start", "work_dir"}
 OF_MINIMIZE = {"objective", "cancel"} | OF_STUDY
 
 

@@ -201,7 +201,7 @@ def _next_number(
         )
     count = _count(content, earlier) + len({look["question"] for look in taken})
     least = 0 if carried is None else carried.least
-    return max(count, least, *(look["number"] for look in taken)) + 1
+    return 1 + max(count, least, *(int(look["number"]) for look in taken))
 
 
 def _with_carried(content: Mapping[str, Any], carried: CarriedLooks | None) -> dict[str, Any]:

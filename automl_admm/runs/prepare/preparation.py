@@ -223,9 +223,8 @@ def prepare(
     given = () if config.certify is None else fingerprints_given(config, X, y, sensitive, columns)
     answered, given_rows = answer(config, y, sensitive, columns), len(y)
     X, y, sensitive, columns = counted_rows(X, answered.y, answered.sensitive, answered.columns)
-    left_out = given_rows - len(y)
-    _check_row_numbers(config, left_out)
-    known = _learn(config, X, y, sensitive, columns, left_out)
+    _check_row_numbers(config, given_rows - len(y))
+    known = _learn(config, X, y, sensitive, columns, given_rows - len(y))
     shared = share_work(known)
     work, taken, config = shared.work, known.taken, shared.config
     caution = check_scoring(work, config.deadline)

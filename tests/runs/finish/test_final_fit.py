@@ -11,7 +11,7 @@ import pytest
 from automl_admm.core.errors import NoSuccessError
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.limits import Limit
-from automl_admm.core.protocols import Finished, Task
+from automl_admm.core.protocols import Executor, Finished, Task
 from automl_admm.core.space import Candidate, SearchSpace, Selection
 from automl_admm.runs.driving.dispatch import Dispatcher
 from automl_admm.runs.finish.closing import Closing
@@ -82,6 +82,10 @@ class Fitting:
     def close(self) -> None: ...
 
 
+def dispatcher(executor: Executor) -> Dispatcher:
+    return Dispatcher(executor, limits=len(PROBLEM.limits))
+
+
 def ending_in(seconds: float) -> Closing:
     return Closing(time.monotonic() + seconds)
 
@@ -94,7 +98,7 @@ def test_the_best_within_the_limits_is_fitted() -> None:
     executor = Fitting(set())
     outside, worse, best = evaluation(1, 0.1, 9.0), evaluation(2, 0.4, 1.0), evaluation(3, 0.3, 1.0)
     refit, _ = refit_best(
-        PROBLEM, (outside, worse, best), Dispatcher(executor), expect, Closing(None)
+        PROBLEM, (outside, worse, best), dispatcher(executor), expect, Closing(None)
     )
     assert refit.evaluation == best
     assert refit.passed_over == ()
@@ -104,7 +108,7 @@ def test_the_best_within_the_limits_is_fitted() -> None:
 def test_a_fit_that_hangs_is_ended_without_a_deadline_too() -> None:
     executor, closing = Fitting({1.0}), Closing(None, longest=7.0)
     both = (evaluation(1, 0.1, 1.0), evaluation(2, 0.2, 1.0))
-    refit, _ = refit_best(PROBLEM, both, Dispatcher(executor), expect, closing)
+    refit, _ = refit_best(PROBLEM, both, dispatcher(executor), expect, closing)
     assert refit.evaluation.number == 2
     assert [task.seconds for task in executor.tasks] == [7.0, 7.0]
 
@@ -114,7 +118,7 @@ def test_if_it_cannot_be_fitted_the_next_best_is() -> None:
     refit, _ = refit_best(
         PROBLEM,
         (evaluation(1, 0.1, 1.0), evaluation(2, 0.2, 1.0)),
-        Dispatcher(executor),
+        dispatcher(executor),
         expect,
         ending_in(30.0),
     )
@@ -128,7 +132,7 @@ def test_if_it_cannot_be_fitted_the_next_best_is() -> None:
 def test_a_model_outside_the_limits_on_facts_as_fitted_makes_way_for_the_next() -> None:
     grown = Fitting(set(), {1.0: 2.5, 2.0: 1.5})
     first, second = evaluation(1, 0.1, 1.0), evaluation(2, 0.2, 1.0)
-    refit, _ = refit_best(PROBLEM, (first, second), Dispatcher(grown), expect, ending_in(30.0))
+    refit, _ = refit_best(PROBLEM, (first, second), dispatcher(grown), expect, ending_in(30.0))
     assert (refit.evaluation.number, refit.evaluation.constraints) == (2, (1.5,))
     assert say_passed_over(refit.passed_over) == (
         "Evaluation #1 is better than what ships: fitted on all rows it is outside the limits "
@@ -140,13 +144,13 @@ def test_a_model_worse_on_its_own_rows_than_out_of_fold_makes_way_for_the_next()
     """A fit may diverge on all rows, though none did in the folds."""
     ranked = [evaluation(1, 0.1, 1.0), evaluation(2, 0.2, 1.0)]
     executor = Fitting(set(), seen={1.0: 0.4, 2.0: 0.25})
-    found, _ = refit_best(PROBLEM, ranked, Dispatcher(executor), expect, ending_in(60))
+    found, _ = refit_best(PROBLEM, ranked, dispatcher(executor), expect, ending_in(60))
     assert found.evaluation.number == 2
     (passed,) = found.passed_over
     assert passed.reason.endswith("its loss is 0.4, on others it was 0.1")
     # If all went wrong, the best ships all the same.
     executor = Fitting(set(), seen={1.0: 0.4, 2.0: 0.4})
-    found, _ = refit_best(PROBLEM, ranked, Dispatcher(executor), expect, ending_in(60))
+    found, _ = refit_best(PROBLEM, ranked, dispatcher(executor), expect, ending_in(60))
     assert found.evaluation.number == 1
     assert not found.passed_over
     assert found.went_wrong == passed.reason
@@ -155,7 +159,7 @@ def test_a_model_worse_on_its_own_rows_than_out_of_fold_makes_way_for_the_next()
 def test_where_no_model_is_sound_the_better_ones_that_failed_are_named() -> None:
     ranked = [evaluation(number, 0.1 * number, 1.0) for number in (1, 2, 3)]
     executor = Fitting({1.0}, seen={2.0: 0.9, 3.0: 0.9})
-    found, _ = refit_best(PROBLEM, ranked, Dispatcher(executor), expect, ending_in(60))
+    found, _ = refit_best(PROBLEM, ranked, dispatcher(executor), expect, ending_in(60))
     assert found.evaluation.number == 2
     assert found.went_wrong is not None
     assert [one.evaluation.number for one in found.passed_over] == [1]
@@ -164,16 +168,16 @@ def test_where_no_model_is_sound_the_better_ones_that_failed_are_named() -> None
 def test_a_model_that_calls_every_row_the_same_makes_way_for_the_next() -> None:
     ranked = [evaluation(1, 0.1, 1.0), evaluation(2, 0.2, 1.0)]
     executor = Fitting(set(), only={1.0: "no"})
-    found, _ = refit_best(PROBLEM, ranked, Dispatcher(executor), expect, ending_in(60))
+    found, _ = refit_best(PROBLEM, ranked, dispatcher(executor), expect, ending_in(60))
     assert (found.evaluation.number, found.one_class) == (2, None)
     (passed,) = found.passed_over
     assert passed.reason == "fitted on all rows it calls every one of them 'no'"
     # So does the closest of those outside; if all do, the closest ships all the same.
     outside = [evaluation(1, 0.1, 8.0), evaluation(2, 0.2, 9.0)]
-    found, _ = refit_best(PROBLEM, outside, Dispatcher(executor), expect, ending_in(60))
+    found, _ = refit_best(PROBLEM, outside, dispatcher(executor), expect, ending_in(60))
     assert found.evaluation.number == 2
     executor = Fitting(set(), only={1.0: "no", 2.0: "yes"})
-    found, _ = refit_best(PROBLEM, outside, Dispatcher(executor), expect, ending_in(60))
+    found, _ = refit_best(PROBLEM, outside, dispatcher(executor), expect, ending_in(60))
     assert (found.evaluation.number, found.one_class) == (1, "no")
     assert found.went_wrong == passed.reason
 
@@ -196,7 +200,7 @@ def test_a_loss_on_its_own_rows_is_worse_by_more_than_half_and_noise(
 def test_if_all_are_outside_as_fitted_the_closest_ships_as_it_is() -> None:
     grown = Fitting(set(), {1.0: 9.0, 2.0: 2.5})
     first, second = evaluation(1, 0.1, 1.0), evaluation(2, 0.2, 1.0)
-    refit, _ = refit_best(PROBLEM, (first, second), Dispatcher(grown), expect, ending_in(30.0))
+    refit, _ = refit_best(PROBLEM, (first, second), dispatcher(grown), expect, ending_in(30.0))
     assert (refit.evaluation.number, refit.evaluation.constraints) == (2, (2.5,))
 
 
@@ -206,7 +210,7 @@ def test_what_the_time_does_not_allow_is_not_tried() -> None:
     refit, _ = refit_best(
         PROBLEM,
         (evaluation(1, 0.1, 1.0), slow, quick),
-        Dispatcher(executor),
+        dispatcher(executor),
         expect,
         ending_in(0.5),
     )
@@ -217,7 +221,7 @@ def test_what_the_time_does_not_allow_is_not_tried() -> None:
 def test_a_fit_that_is_too_long_is_not_even_begun() -> None:
     executor = Fitting(set())
     slow, quick = evaluation(1, 0.1, 1.0, fit_seconds=60.0), evaluation(2, 0.9, 1.0)
-    refit, _ = refit_best(PROBLEM, (slow, quick), Dispatcher(executor), expect, ending_in(0.5))
+    refit, _ = refit_best(PROBLEM, (slow, quick), dispatcher(executor), expect, ending_in(0.5))
     assert refit.evaluation == quick
     assert len(executor.tasks) == 1
     told = r"#1 is better .* was expected to take up to \d\d\.\d s, and 0\.\d s were left\.$"
@@ -240,7 +244,7 @@ def test_all_that_rank_before_what_ships_are_told_best_first() -> None:
     refit, _ = refit_best(
         PROBLEM,
         (*slow, *failed, evaluation(6, 0.6, 1.0), evaluation(7, 0.7, 1.0, fit_seconds=60.0)),
-        Dispatcher(failing),
+        dispatcher(failing),
         expect,
         ending_in(3.5),
     )
@@ -260,7 +264,7 @@ def test_all_that_rank_before_what_ships_are_told_best_first() -> None:
 def test_with_no_time_for_any_the_quickest_is_tried() -> None:
     slow, quick = evaluation(1, 0.1, 1.0, fit_seconds=60.0), evaluation(2, 0.9, 1.0, 30.0)
     refit, _ = refit_best(
-        PROBLEM, (slow, quick), Dispatcher(Fitting(set())), expect, ending_in(-4.0)
+        PROBLEM, (slow, quick), dispatcher(Fitting(set())), expect, ending_in(-4.0)
     )
     assert refit.evaluation == quick
 
@@ -270,7 +274,7 @@ def test_if_nothing_can_be_fitted_it_says_why() -> None:
         refit_best(
             PROBLEM,
             (evaluation(1, 0.1, 1.0),),
-            Dispatcher(Fitting({1.0})),
+            dispatcher(Fitting({1.0})),
             expect,
             ending_in(30.0),
         )

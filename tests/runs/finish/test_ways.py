@@ -19,7 +19,6 @@ from automl_admm.core.protocols import Finished, Task
 from automl_admm.data.row_roles import NO_ROLES
 from automl_admm.pipelines.ensembles.fold_models import MODELS
 from automl_admm.runs.driving.budget import Ledger
-from automl_admm.runs.driving.dispatch import Dispatcher
 from automl_admm.runs.finish.effort import Effort, expected_of_folds
 from automl_admm.runs.finish.final_fit import Fitter, Press, Refit, refit_best
 from automl_admm.runs.finish.kept_model import is_better
@@ -27,7 +26,14 @@ from automl_admm.runs.finish.kept_models import MOST_FILES, KeptModels
 from automl_admm.runs.finish.of_folds import ASKED, OfFolds
 from automl_admm.runs.finish.passed_over import PassedOver
 from automl_admm.runs.finish.ways import FoldWays, Ways
-from tests.runs.finish.test_final_fit import PROBLEM, Fitting, ending_in, evaluation, expect
+from tests.runs.finish.test_final_fit import (
+    PROBLEM,
+    Fitting,
+    dispatcher,
+    ending_in,
+    evaluation,
+    expect,
+)
 
 SLOW = evaluation(1, 0.1, 1.0, fit_seconds=60.0)
 QUICK = evaluation(2, 0.9, 1.0)
@@ -112,7 +118,7 @@ def done(
 ) -> tuple[Refit, list[Task]]:
     executor = executor or Fitting(set())
     refit, _ = refit_best(
-        PROBLEM, (SLOW, QUICK, *more), Dispatcher(executor), expect, ending_in(seconds), ways
+        PROBLEM, (SLOW, QUICK, *more), dispatcher(executor), expect, ending_in(seconds), ways
     )
     return refit, executor.tasks
 
@@ -133,7 +139,7 @@ def test_a_fit_that_may_hang_leaves_time_for_another_way(
     best: Evaluation, is_kept: bool, others: tuple[Evaluation, ...], leaves: bool, tmp_path: Path
 ) -> None:
     executor, ways = Fitting(set()), ways_of(kept_models(tmp_path, *([best] if is_kept else [])))
-    refit_best(PROBLEM, (best, *others), Dispatcher(executor), expect, ending_in(100.0), ways)
+    refit_best(PROBLEM, (best, *others), dispatcher(executor), expect, ending_in(100.0), ways)
     (seconds,) = [one.seconds for one in executor.tasks]
     assert seconds is not None
     assert (seconds < 99.0) == leaves
@@ -144,7 +150,7 @@ def test_the_last_way_has_all_the_time(tmp_path: Path) -> None:
     """Time is kept for what was not tried, and not for what has failed already."""
     executor, second = Fitting({2.0}), replace(evaluation(3, 0.95, 1.0), key="k3")
     ways = ways_of(kept_models(tmp_path))
-    refit_best(PROBLEM, (QUICK, second), Dispatcher(executor), expect, ending_in(100.0), ways)
+    refit_best(PROBLEM, (QUICK, second), dispatcher(executor), expect, ending_in(100.0), ways)
     first, last = (one.seconds or 0.0 for one in executor.tasks)
     assert first < 99.0 < last
 
@@ -281,7 +287,7 @@ def test_only_the_best_are_kept_and_damaged_ones_do_not_ship(tmp_path: Path, cap
 
 def test_the_first_fit_of_a_walk_takes_the_quickest_way(tmp_path: Path) -> None:
     executor = Fitting(set())
-    press = Press(PROBLEM, Dispatcher(executor), ending_in(0.0))
+    press = Press(PROBLEM, dispatcher(executor), ending_in(0.0))
     fitter = Fitter(press, Ways(expect, ways_of(kept_models(tmp_path, SLOW))), Ledger())
     assert fitter.expect(SLOW) < expect(SLOW)
     assert isinstance(fitter.fit(SLOW, anyway=True), Finished)

@@ -293,7 +293,6 @@ def test_a_failed_ask_loses_no_proposal(monkeypatch: pytest.MonkeyPatch) -> None
     [
         ({"theta_solver": "gpp"}, "no theta solver named 'gpp'"),
         ({"constraints": 3}, "constraints must be a list, not 3"),
-        ({"limits": ["a <= 1"], "constraints": ["a <= 1"]}, "two names of one argument"),
         ({"starts": [{"y": 1}]}, "'y'"),
         ({"cheap": {"width": len}}, "no limit named 'width'"),
         ({"max_evaluations": 0}, "the number of evaluations"),
