@@ -11,6 +11,7 @@ from typing import Any
 
 from automl_admm.certify.walk.findings import Finding, Verdict, all_certified
 from automl_admm.core.errors import StoreError
+from automl_admm.store.export import finite_only
 from automl_admm.store.file_schemas import CERTIFICATE, CERTIFICATE_SCHEMA
 from automl_admm.store.json_content import read_content
 from automl_admm.store.run_folder import write_atomically
@@ -92,7 +93,7 @@ def write_certificate(path: Path, certificate: Certificate) -> None:
 
 def encode_certificate(certificate: Certificate) -> bytes:
     """Return the content of its file."""
-    content = {"schema": CERTIFICATE_SCHEMA, **without_nan(asdict(certificate))}
+    content = {"schema": CERTIFICATE_SCHEMA, **finite_only(asdict(certificate))}
     for one, name in [
         *((content, name) for name in ("tested", "price", "is_last_look")),
         *((finding, "risk") for finding in content["findings"]),
@@ -109,16 +110,6 @@ def read_certificate(path: Path) -> Certificate:
         return _certificate_from(read_content(path, CERTIFICATE, hint))
     except FileNotFoundError:
         raise StoreError(f"there is no certificate '{path}'.", hint=hint) from None
-
-
-def without_nan(content: Any) -> Any:
-    """Return plain content with null for numbers that are not finite."""
-    if isinstance(content, Mapping):
-        return {key: without_nan(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [without_nan(value) for value in content]
-    # JSON has no NaN and no infinity; Python would write words that other readers refuse.
-    return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
 def _certificate_from(content: Mapping[str, Any]) -> Certificate:

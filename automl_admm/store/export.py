@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from automl_admm.core.evaluations import Evaluation
@@ -76,7 +76,7 @@ def finite_only(value: Any) -> Any:
     """Return plain data as JSON can hold them: NaN and infinities become null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {str(name): finite_only(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [finite_only(item) for item in value]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -11,7 +10,6 @@ from typing import Any
 
 import click
 
-from automl_admm.certify.certificate import without_nan
 from automl_admm.certify.claims import explain, explain_fresh
 from automl_admm.certify.walk.findings import name_outcome
 from automl_admm.cli.shared.installed import unprinted
@@ -22,7 +20,7 @@ from automl_admm.cli.shared.run_options import (
     file_options_given,
     with_file_options,
 )
-from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.cli.shared.screen import hand_on_json, say
 from automl_admm.core.errors import DataError, NotCertifiedError
 from automl_admm.data.reading.shares import share_of
 from automl_admm.data.reading.streams import is_stream, title_of
@@ -75,7 +73,7 @@ def command(
         told = f"{len(stated['files'])} files, the data named and the settings are as stated"
         say(told, err=as_json)
         if data is None and as_json:
-            hand_on(json.dumps({"files": len(stated["files"])}) + "\n")
+            hand_on_json({"files": len(stated["files"])})
     if data is not None:
         _verify(run, data, options, fresh=fresh, as_json=as_json)
 
@@ -98,8 +96,7 @@ def _verify(
 
 
 def _print_json(found: Verified | OnFreshRows, *, is_certified: bool) -> None:
-    content = without_nan({"certified": is_certified, **asdict(found)})
-    hand_on(json.dumps(content, indent=2) + "\n")
+    hand_on_json({"certified": is_certified, **asdict(found)})
 
 
 def _verified(

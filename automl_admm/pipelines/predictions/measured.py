@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import DataError
-from automl_admm.core.messages import say_error, say_value
+from automl_admm.core.messages import say_count, say_error, say_value
 from automl_admm.core.read_only import own_array
 from automl_admm.core.returned_evidence import as_number
 from automl_admm.data.fingerprints import Hashes, hash_in_order
@@ -144,4 +144,5 @@ def _say_lacking(rows: Table) -> str:
     classes = enumerate(() if rows.classes is None else rows.classes)
     absent = [say_value(name) for place, name in classes if place not in counted]
     named = "class" if len(absent) == 1 else "the classes"
-    return f"{len(counted)} rows that lack {named} {' and '.join(absent)}" if absent else ""
+    lacks = f"{named} {' and '.join(absent)}"
+    return f"{say_count(len(counted), 'row')} without {lacks}" if absent else ""

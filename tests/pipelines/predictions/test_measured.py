@@ -20,9 +20,9 @@ MODEL = DummyClassifier(strategy="stratified", random_state=0).fit(X, np.tile(CL
 @pytest.mark.parametrize(
     ("name", "truth", "lacks"),
     [
-        ("average_precision", [0, 2, 0, 2, 2, 0], "6 rows that lack class 'b'"),
-        ("average_precision", [1] * 6, "6 rows that lack the classes 'a' and 'c'"),
-        ("roc_auc_ovo_weighted", [1] * 6, "6 rows that lack the classes 'a' and 'c'"),
+        ("average_precision", [0, 2, 0, 2, 2, 0], "6 rows without class 'b'"),
+        ("average_precision", [1] * 6, "6 rows without the classes 'a' and 'c'"),
+        ("roc_auc_ovo_weighted", [1] * 6, "6 rows without the classes 'a' and 'c'"),
     ],
 )
 def test_a_metric_that_fails_names_the_classes_that_rows_lack(
@@ -36,7 +36,7 @@ def test_a_metric_that_fails_names_the_classes_that_rows_lack(
 def test_a_class_whose_rows_have_no_weight_is_lacking() -> None:
     metric = resolve_metric("roc_auc_ovo_weighted", "classification", 3, Registry("metric"))
     rows = Table(X, np.array([0, 1, 2, 0, 1, 2]), CLASSES, roles=Roles(weights=np.zeros(6)))
-    with pytest.raises(DataError, match=r"0 rows that lack the classes 'a' and 'b' and 'c'"):
+    with pytest.raises(DataError, match=r"0 rows without the classes 'a' and 'b' and 'c'"):
         score_of(metric.knowing(CLASSES), MODEL, rows)
 
 
