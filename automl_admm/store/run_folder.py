@@ -152,6 +152,9 @@ class RunFolder:
         if path == self.model_manifest and (way := self.way_on()) is not None:
             told = f"the run in '{self.path}' has not ended, and has no model yet."
             return StoreError(told, hint=way)
+        if path == self.model_manifest and self.settings.exists():
+            hint = f"To go on with what is kept: {resume_command(self.path)}"
+            return StoreError(f"the run in '{self.path}' has no model.", hint=hint)
         hint = "Name the folder that `automl-admm fit` printed."
         if path == self.settings and never_began(self.path):
             told = f"the run in '{self.path}' was cut off before it began."
