@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from shared_compilation import compile_share
+from shared_compilation import compile_share, files_of
 
 TEST = "raise ValueError('it was run')\n"
 
@@ -52,3 +52,10 @@ def test_pytest_takes_what_was_compiled(folder: Path) -> None:
         module: Any = SimpleNamespace(__spec__=spec, __name__="test_a")
         with pytest.raises(ValueError, match="it was run"):
             found.exec_module(module)
+
+
+def test_files_have_their_whole_names_as_in_pytest(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    assert files_of([folder.name, "absent"])[0] == folder / "deep" / "test_b.py"

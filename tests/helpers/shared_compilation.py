@@ -24,8 +24,11 @@ def compile_share(config: pytest.Config) -> None:
 
 
 def files_of(arguments: list[str]) -> list[Path]:
-    """Return the files of tests in the folders among the arguments of pytest."""
-    places = [place for place in map(Path, arguments) if place.is_dir()]
+    """Return the files of tests in the folders among the arguments of pytest.
+
+    They are named as pytest names them, or warnings would come from files of other names.
+    """
+    places = [place.absolute() for place in map(Path, arguments) if place.is_dir()]
     return sorted({path for place in places for path in place.rglob("test_*.py")})
 
 
