@@ -58,7 +58,7 @@ def test_a_changed_file_is_refused_when_it_is_loaded(tmp_path: Path) -> None:
 def test_a_folder_without_a_model_is_refused_when_it_is_saved(tmp_path: Path) -> None:
     shutil.copytree(STORED_RUN, tmp_path / "run")
     (tmp_path / "run" / "model.json").unlink()
-    with pytest.raises(AutomlAdmmError, match=r"holds no model\.json"):
+    with pytest.raises(AutomlAdmmError, match="has no model"):
         save_model(tmp_path / "run", tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
