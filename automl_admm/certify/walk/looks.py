@@ -261,9 +261,7 @@ def _is_ledger(content: Any) -> bool:
         return False
     looks = content.get("looks")
     return isinstance(looks, dict) and all(
-        isinstance(taken, list)
-        and all(isinstance(look, dict) and isinstance(look.get("question"), str) for look in taken)
-        for taken in looks.values()
+        isinstance(taken, list) and all(map(_is_look, taken)) for taken in looks.values()
     )
 
 

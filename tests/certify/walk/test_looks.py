@@ -120,6 +120,8 @@ def test_two_processes_never_have_the_same_look(tmp_path: Path) -> None:
         '{"schema": 1, "looks": []}',
         '{"schema": 1, "looks": {"rows": [1]}}',
         '{"schema": 1, "looks": {"rows": [{}]}}',
+        '{"schema": 1, "looks": {"rows": [{"question": "a"}]}}',
+        '{"schema": 1, "looks": {"rows": [{"question": "a", "number": true}]}}',
     ],
 )
 def test_a_ledger_that_cannot_be_trusted_is_an_error_and_stays(
