@@ -167,7 +167,8 @@ def _is_moment(found: Any) -> bool:
 def _is_path(found: Any) -> bool:
     if not is_let_through(_PATH, found):
         return False
-    along = [one for name, one in found.items() if name not in ("utility", "group_thresholds")]
+    names = ("thresholds", "lower_thresholds", "values", "utilities", "losses", "errors")
+    along = [found[name] for name in names if name in found]
     each = [*along, *found["group_thresholds"].values()]
     return len({len(one) for one in each}) == 1
 

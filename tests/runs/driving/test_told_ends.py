@@ -26,6 +26,7 @@ from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
 from automl_admm.runs.driving.told_ends import as_agreed, fault_of
 from automl_admm.store.rescue.checking import check
 from automl_admm.store.sqlite.log import SqliteStore
+from automl_admm.store.sqlite.rows import wrong_details
 
 SPACE = SearchSpace((), (Parameter("x", 0.0, 1.0),))
 DONE = Finished(3, Status.SUCCESS, {"loss": 0.5}, seconds=1.0)
@@ -208,6 +209,19 @@ def test_a_fit_has_a_value_of_each_limit(method: str, result: dict[str, Any], sa
     assert says in str(found)
 
 
+@pytest.mark.parametrize(
+    ("method", "result"),
+    [
+        ("fall_back", {"evaluation": SOUND, "fit": {"costs": [1.0, 2.0]}, "rows": 5}),
+        ("choose_ensemble", CHOSEN | {"evaluation": SOUND}),
+        ("assemble", {"held_out_constraints": [1.0, 2.0]}),
+    ],
+)
+def test_a_fit_with_a_value_of_each_limit_is_sound(method: str, result: dict[str, Any]) -> None:
+    told = replace(DONE, result=result)
+    assert fault_of(told, {3: Task(3, method, {})}, limits=2) is None
+
+
 def test_only_what_the_run_has_killed_is_cancelled() -> None:
     told = Finished(3, Status.CANCELLED)
     assert as_agreed(told, killed=(3,)).status is Status.CANCELLED
@@ -243,6 +257,10 @@ class Hot(InlineExecutor):
 
 PATH = {name: [] for name in ("thresholds", "values", "utilities", "losses", "errors")}
 PATH |= {"utility": "accuracy", "group_thresholds": {}}
+
+
+def test_a_path_may_tell_more_than_is_read() -> None:
+    assert wrong_details({"decision_path": PATH | {"note": 5, "title": "mine"}}) == []
 
 
 @pytest.mark.parametrize(
