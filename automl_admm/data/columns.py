@@ -47,7 +47,7 @@ def infer_task(y: Any) -> LearningTask:
 def check_target(y: Any, task: LearningTask, left_out: int = 0) -> None:
     """Raise if nothing can be learned from a target: too few rows, one value, no numbers.
 
-    Of so many rows that were `left_out` the weight is 0.
+    `left_out` is the number of rows that do not count, as their weight is 0.
     """
     values = _series(y)
     beside = f" beside {say_count(left_out, 'row')} with a weight of 0" if left_out else ""
@@ -57,15 +57,18 @@ def check_target(y: Any, task: LearningTask, left_out: int = 0) -> None:
             hint="At least 2 are needed.",
         )
     refuse_rows(values.isna(), "the target is missing")
-    if values.nunique() == 1:
-        kind = "class" if task == "classification" else "value"
-        told = f"the target has one {kind} only{beside}: {say_value(values.iloc[0])}."
-        hint = "Are the weights right?" if left_out else "Is it the right column?"
-        raise DataError(told, hint=hint)
     if task == "classification":
-        _check_classes(values)
+        _check_classes(values, beside)
     else:
-        _check_quantities(values)
+        _check_quantities(values, beside)
+
+
+def _refuse_one_value(values: Any, kind: str, beside: str) -> None:
+    if values.nunique() == 1:
+        raise DataError(
+            f"the target has one {kind} only{beside}: {say_value(values.iloc[0])}.",
+            hint="Are the weights right?" if beside else "Is it the right column?",
+        )
 
 
 def quantities_of(target: Any, about: str, place: Place = row_of) -> Any:
@@ -97,8 +100,9 @@ def _float_of(value: object) -> float | None:
         return None
 
 
-def _check_classes(values: Any) -> None:
+def _check_classes(values: Any, beside: str) -> None:
     _refuse_damaged(values.unique())
+    _refuse_one_value(values, "class", beside)
     classes = values.nunique()
     if classes == len(values) and len(values) > 2:
         raise DataError(
@@ -121,7 +125,7 @@ def _refuse_damaged(labels: Iterable[Any]) -> None:
             raise DataError(f"the target holds {label!a}, which has {lack}.", hint="Remove it.")
 
 
-def _check_quantities(values: Any) -> None:
+def _check_quantities(values: Any, beside: str) -> None:
     if not _is_number_column(values):
         raise DataError(
             f"the target holds values such as {say_value(values.iloc[0])}, which are no numbers.",
@@ -134,6 +138,7 @@ def _check_quantities(values: Any) -> None:
         f"the target is beyond {LARGEST_TARGET:g}, where no squared error is finite,",
         hint="Are these values right? If so, divide the target by a power of ten.",
     )
+    _refuse_one_value(values, "value", beside)
     if np.abs(figures).max() >= FIRST_INEXACT and np.ptp(figures) == 0:
         raise DataError(
             "the values of the target are whole numbers from 2**53 on, which are one as floats.",

@@ -58,6 +58,8 @@ def test_the_task_is_told_by_the_target(y, task):
         ([1, 1], "classification", "one class only: 1[.] Is it the right column"),
         ([True, True], "classification", "one class only: True[.]"),
         ([2.5, 2.5, 2.5], "regression", "one value only: 2.5[.] Is it the right column"),
+        (["abc", "abc"], "regression", "which are no numbers"),
+        ([np.inf, np.inf], "regression", "infinite in 2 of 2 rows"),
         (["a", "b", "c"], "classification", "no two in one class"),
         (["a", None, "b"], "classification", "missing in 1 of 3 rows"),
         (["a", "\0b", "a"], "classification", "which has a zero character"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.errors import DataError
+from automl_admm.core.errors import AutomlAdmmError, DataError
 from automl_admm.core.messages import say_count, say_error, say_value
 from automl_admm.core.read_only import own_array
 from automl_admm.core.returned_evidence import as_number
@@ -128,6 +128,8 @@ def _score(metric: Metric, pipeline: Any, rows: Table) -> float:
         model, truth = (pipeline, rows.labels()) if by_labels else (numbered, rows.y)
         try:
             return as_number(metric.scorer(model, rows.X, own_array(truth), **more))
+        except AutomlAdmmError:
+            raise
         except (ArithmeticError, ValueError) as problem:
             if lacks := _say_lacking(rows):
                 told = f"metric '{metric.name}' has no score on {lacks}: {say_error(problem)}."
@@ -138,7 +140,7 @@ def _score(metric: Metric, pipeline: Any, rows: Table) -> float:
 def _say_lacking(rows: Table) -> str:
     """Name rows by the classes that they lack; "" if they lack none.
 
-    A metric that fails on them names an argument of its own, or some division.
+    The own error of a metric that fails on them does not name them.
     """
     counted = with_weight(rows.y, rows.roles.weights)
     classes = enumerate(() if rows.classes is None else rows.classes)

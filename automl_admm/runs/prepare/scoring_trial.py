@@ -101,9 +101,9 @@ def _tried(work: PipelineWork, call: Callable[[], ResultT], deadline: float | No
     try:
         with unheard_warnings():
             return in_time(call, deadline)
-    except DataError as problem:
-        raise DataError(problem.message, hint=problem.hint or TOO_FEW) from problem
-    except AutomlAdmmError:
+    except AutomlAdmmError as problem:
+        if isinstance(problem, DataError) and not problem.hint:
+            raise DataError(problem.message, hint=TOO_FEW) from problem
         raise
     except Exception as problem:
         reason = say_error(problem)

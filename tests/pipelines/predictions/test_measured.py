@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 
-from automl_admm.core.errors import DataError
+from automl_admm.core.errors import DataError, PluginError
 from automl_admm.data.row_roles import Roles
 from automl_admm.pipelines.metrics import resolve_metric
 from automl_admm.pipelines.predictions.measured import Table, score_of
@@ -35,9 +37,22 @@ def test_a_metric_that_fails_names_the_classes_that_rows_lack(
 
 def test_a_class_whose_rows_have_no_weight_is_lacking() -> None:
     metric = resolve_metric("roc_auc_ovo_weighted", "classification", 3, Registry("metric"))
-    rows = Table(X, np.array([0, 1, 2, 0, 1, 2]), CLASSES, roles=Roles(weights=np.zeros(6)))
-    with pytest.raises(DataError, match=r"0 rows without the classes 'a' and 'b' and 'c'"):
+    weights = np.array([1.0, 1.0, 0.0, 1.0, 1.0, 0.0])
+    rows = Table(X, np.array([0, 1, 2, 0, 1, 2]), CLASSES, roles=Roles(weights=weights))
+    with pytest.raises(DataError, match="4 rows without class 'c'"):
         score_of(metric.knowing(CLASSES), MODEL, rows)
+
+
+def test_an_error_of_the_package_stays_what_it_is() -> None:
+    def refuse(*_: object) -> float:
+        raise PluginError("the own metric failed.")
+
+    metric = replace(
+        resolve_metric("roc_auc_ovo", "classification", 3, Registry("metric")).knowing(CLASSES),
+        scorer=refuse,
+    )
+    with pytest.raises(PluginError, match=r"^the own metric failed\.$"):
+        score_of(metric, MODEL, Table(X, np.array([0, 2, 0, 2, 2, 0]), CLASSES))
 
 
 def test_a_metric_that_fails_on_rows_of_all_classes_says_it_in_its_own_words() -> None:
