@@ -107,13 +107,14 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
     To look through all of them again and again takes a third of the collection. They are not
     frozen after it: Hypothesis asks who refers to its generators, and would not see those. But
-    young objects are looked through less often from then on: most of them go without it.
+    young objects are looked through less often from then on: most of them go without it. Each
+    worker compiles its share of the files first.
     """
     from shared_compilation import compile_share
 
     gc.disable()
-    compile_share(session.config)
     try:
+        compile_share(session.config)
         return (yield)
     finally:
         gc.set_threshold(*SELDOM)

@@ -7,6 +7,7 @@ rewrite the assertions of all takes each of them some ten seconds.
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec
 from pathlib import Path
@@ -40,6 +41,6 @@ def compile_files(files: list[Path]) -> None:
         for path in files:
             if not (rewrite.get_cache_dir(path) / f"{path.stem}{rewrite.PYC_TAIL}").exists():
                 for hook in hooks:
-                    hook.exec_module(
-                        module_from_spec(ModuleSpec(path.stem, hook, origin=str(path)))
-                    )
+                    module = module_from_spec(ModuleSpec(path.stem, hook, origin=str(path)))
+                    with suppress(SyntaxError, OSError):  # told where the file is collected
+                        hook.exec_module(module)
