@@ -151,7 +151,7 @@ def _edges_at(tenths: Any, known: Any) -> tuple[float, ...]:
 
 
 def read_summary(content: Mapping[str, Any], rows: int | None = None) -> Summary:
-    """Read the summary of a column, of so many rows if they are known; raise if it is of none."""
+    """Read the summary of a column; raise ValueError if it is damaged or not of so many rows."""
     if "halves" in content:
         first, second = map(_read_counts, content["halves"])
         found: Summary = Levels((first, second))

@@ -149,10 +149,10 @@ class RunFolder:
 
     def _absence_of(self, path: Path) -> StoreError:
         """Return an error on a file that is not there: its run may not have ended yet."""
-        if path == self.model_manifest and (way := self.way_on()) is not None:
-            told = f"the run in '{self.path}' has not ended, and has no model yet."
-            return StoreError(told, hint=way)
         if path == self.model_manifest and self.settings.exists():
+            if (way := self.way_on()) is not None:
+                told = f"the run in '{self.path}' has not ended, and has no model yet."
+                return StoreError(told, hint=way)
             hint = f"To go on with what is kept: {resume_command(self.path)}"
             return StoreError(f"the run in '{self.path}' has no model.", hint=hint)
         hint = "Name the folder that `automl-admm fit` printed."

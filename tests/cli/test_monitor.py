@@ -302,7 +302,7 @@ def test_a_reference_of_too_few_rows_is_told_at_each_look(run: Run, folder: Path
         pd.read_csv(folder / "old.csv")[:rows].to_csv(folder / "tiny.csv", index=False)
         more = ["--reference", "tiny.csv"]
         for told in (look(run, "1.csv", *more), look(run, "2.csv")):
-            assert ("The reference has 4 rows" in (told["anew"] or "")) == is_told
+            assert (f"The reference has {rows} rows" in (told["anew"] or "")) == is_told
         for path in (folder / "RUN" / "monitoring").glob("look-*.json"):
             path.unlink()
 

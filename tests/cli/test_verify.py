@@ -317,9 +317,9 @@ def test_what_is_verified_is_there_for_programs(
     run: Any, folder: Path, more: tuple[str, ...]
 ) -> None:
     own, other = "credit.csv", "other.csv"
-    fresh = credit(4, 800)
-    fresh.assign(bad=np.where(fresh["bad"] == "yes", "no", "yes")).to_csv(other, index=False)
     if more:
+        fresh = credit(4, 800)
+        fresh.assign(bad=np.where(fresh["bad"] == "yes", "no", "yes")).to_csv(other, index=False)
         fresh.to_csv(own := "fresh.csv", index=False)
     else:
         credit(3, 1500).assign(debt=0.0).to_csv(other, index=False)

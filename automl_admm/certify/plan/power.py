@@ -75,7 +75,7 @@ def rows_for_rate(limit: float, truth: float, risk: float) -> int | None:
 
 
 def _fewest_rows(events: int, limit: float, risk: float) -> int:
-    """The least n with P(Bin(n, limit) ≤ k) ≤ risk.
+    """Return the least n with P(Bin(n, limit) ≤ k) ≤ risk.
 
     With n · limit ≤ k the chance is a half at least, and by Chernoff's bound it is within the risk
     at n · limit = k + l + √(l² + 2kl), where l = −log risk.

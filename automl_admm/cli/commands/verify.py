@@ -152,7 +152,7 @@ def _rows_of_run(
 
 
 def _tell_verified(run: Path, found: Verified, *, as_json: bool) -> None:
-    """Print the claims only if nothing differs: an edited certificate claims nothing."""
+    """Print the outcome; raise if anything differs or nothing was certified."""
     is_certified = found.certificate.is_certified
     if as_json:
         _print_json(found, is_certified=is_certified and not found.differences)
@@ -168,6 +168,7 @@ def _tell_verified(run: Path, found: Verified, *, as_json: bool) -> None:
 
 
 def _say_verified(found: Verified) -> None:
+    """Print the claims only if nothing differs: an edited certificate claims nothing."""
     for difference in found.differences:
         say(f"DIFFERS: {difference}")
     if found.differences:

@@ -210,7 +210,7 @@ FILE_OPTIONS = tuple(option for option in FIT_OPTIONS if option.name in FILE_OPT
 
 
 def with_file_options(command: click.Command) -> click.Command:
-    """Put the options to read a data file with before the own ones of a command."""
+    """Add the options for reading a data file, before the own ones of a command."""
     return add_options(*(run_option(option) for option in FILE_OPTIONS))(command)
 
 

@@ -260,7 +260,7 @@ def _in_utf8(plain: PlainFile, copies: _Copies, options: FileOptions, is_late: C
 def _rewritten(
     plain: PlainFile, copies: _Copies, suffix: str, blocks: Iterable[bytes], is_late: Clock
 ) -> PlainFile:
-    """Return a copy with other content, of much the same size."""
+    """Write other content to a copy; one that was cut short keeps the size of the file."""
     path, is_whole = copies.write(f"{plain.path.name}{suffix}", blocks, is_late)
     size = path.stat().st_size if is_whole else plain.size
     return replace(plain, path=path, size=size, is_whole=plain.is_whole and is_whole)

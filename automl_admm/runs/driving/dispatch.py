@@ -54,7 +54,7 @@ class Dispatcher:
     No number is given twice in a run. So the late end of an abandoned task is never taken for the
     end of another. After a call without an end the executor is left behind, unless it works
     in this very process. One that `has_failed` is to be asked for nothing more. A final fit has
-    values of so many `limits`.
+    a value of each of the run's `limits`, of which this is the number.
     """
 
     def __init__(

@@ -37,7 +37,7 @@ NOT_KILLED = "the executor cancelled it, and the run had not killed it"
 
 
 def fault_of(told: object, tasks: Mapping[int, Task], limits: int = 0) -> str | None:
-    """Say what is wrong with a told end of a task of a run with so many limits; None if nothing."""
+    """Say what is wrong with a told end of a task; None if nothing. Its run has so many limits."""
     if not isinstance(told, Finished):
         return f"it says that {say_value(told)} has ended"
     found = _fault_of_kind(told)
@@ -126,7 +126,7 @@ def _unread(result: Mapping[str, Any], task: Task, limits: int) -> str | None:
 
 
 def _misfit(read: Any, limits: int) -> str | None:
-    """Say which part of a fit or a choice is of no run with so many limits."""
+    """Say which part of a fit or an ensemble has another number of limits; None if none has."""
     evaluation, fit = getattr(read, "evaluation", None), getattr(read, "fit", read)
     if evaluation is not None and (wrong := problem_of_form(evaluation, limits)):
         return wrong

@@ -123,7 +123,7 @@ class Preparation:
 
     @cached_property
     def repeated(self) -> list[dict[str, int]]:
-        """The numbers of rows that stand more than once; a run tells them three times."""
+        """The numbers of rows that stand more than once, computed once: a run needs them thrice."""
         return count_repeated(self.work.table)
 
     @property

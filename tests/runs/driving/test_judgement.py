@@ -38,7 +38,7 @@ def test_details_that_no_store_reads_again_are_invalid(details: dict[str, Any]) 
     assert (end.status, end.message, end.result.details) == (Status.ERROR, "no node", {})
 
 
-def test_details_that_are_read_otherwise_than_they_are_written_are_invalid() -> None:
+def test_details_of_a_wrong_form_are_invalid() -> None:
     told = Finished(1, Status.SUCCESS, {"loss": 0.5, "details": {"folds_left": "two"}})
     end = check_end(told, (), until_deadline=False)
     assert end.status is Status.INVALID
