@@ -31,10 +31,11 @@ from automl_admm.pipelines.thresholds.single import ALWAYS, DEFAULTS, NEVER, bet
 if TYPE_CHECKING:
     from automl_admm.pipelines.work import PipelineWork
 
-# By so many standard errors the log loss has to become better, and by this share of it: on very
-# many rows any two numbers are better by more than noise.
-ERRORS, LEAST_GAIN = 2.0, 0.01
-# Each fitted number makes the mean log loss on the rows it is fitted on about 1/n too small.
+# By this share the log loss has to become better: on very many rows any two numbers are better by
+# more than chance.
+LEAST_GAIN = 0.01
+# By Akaike's criterion a fitted number has to make the mean log loss better by 1/n. Standard errors
+# of the gain are no measure: a single row with P = 0 that is positive makes them infinite.
 FITTED = 2
 # σ has ties beyond this, in double precision.
 STEEPEST = 30.0
@@ -140,7 +141,7 @@ def calibrate(
     """Return the evaluation of a pipeline with a calibration in its details, if it has one.
 
     A pipeline without probabilities gets them; others get better ones, if the log loss says so by
-    more than its noise. Then every threshold is that of the calibrated probabilities. Scores and
+    more than chance. Then every threshold is that of the calibrated probabilities. Scores and
     limits stay what they are to the last digit, else there is no calibration: so a metric or a
     limit on the probabilities themselves keeps those that it has measured. Neither is there one
     beside limits on costs, which were measured without it, after a part of the folds, with weights
@@ -198,7 +199,7 @@ class _Rows:
         return cls(y, scores, inner, response, outer, called, classes)
 
     def calibration(self, repeats: float) -> Calibration | None:
-        """Fit it; None if what is there is as good, but for noise and one part in a hundred."""
+        """Fit it; None if what is there is as good, but for chance and one part in a hundred."""
         if not np.isfinite(self.inner).all():
             return None
         numbers = fit_sigmoid(self.inner, self.y)
@@ -206,20 +207,17 @@ class _Rows:
             return None
         found = Calibration(*numbers, self.response)
         if self.outer == "predict_proba":
-            losses = self._log_losses(self.scores)
-            gain = losses - self._log_losses(found.chances(self.inner))
+            loss = self._log_loss(self.scores)
+            gain = loss - self._log_loss(found.chances(self.inner))
             # A row that stands several times among these rows counts once.
-            error = float(np.std(gain)) * math.sqrt(repeats / len(gain))
-            needed = max(ERRORS * error, LEAST_GAIN * float(np.mean(losses)))
-            if not float(np.mean(gain)) - FITTED * repeats / len(gain) > needed:
+            if not gain - FITTED * repeats / len(self.y) > LEAST_GAIN * loss:
                 return None
         return found
 
-    def _log_losses(self, chances: Array) -> Array:
+    def _log_loss(self, chances: Array) -> float:
         least = float(np.finfo(float).eps)
         own = np.where(self.y == 1, chances, 1.0 - chances)
-        found: Array = -np.log(np.clip(own, least, 1.0))
-        return found
+        return float(-np.mean(np.log(np.clip(own, least, 1.0))))
 
     def moved(self, details: Mapping[str, Any], calibration: Calibration) -> dict[str, Any] | None:
         """Return details with the thresholds of the chances; None if a decision would change."""
