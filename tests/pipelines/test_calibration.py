@@ -265,6 +265,18 @@ def test_a_gain_that_is_no_noise_but_of_no_use_changes_nothing() -> None:
     assert found.slope == pytest.approx(0.525, abs=0.02)
 
 
+def test_one_row_that_was_held_for_impossible_does_not_hide_the_gain() -> None:
+    """Trees that are grown to the end say 0 and 1: the log loss of one such row is 36."""
+    rng = np.random.default_rng(0)
+    chances = rng.random(500)
+    y = (rng.random(500) < 0.2 + 0.6 * chances).astype(int)
+    y[0], chances[0] = 1, 0.0
+    last = "predict_proba", "predict_proba", chances > 0.5, np.array(["no", "yes"])
+    found = _Rows(y, chances, chances, *last).calibration(repeats=1.0)
+    assert found is not None
+    assert found.chances(np.zeros(1))[0] == pytest.approx(0.2, abs=0.05)
+
+
 def test_poor_probabilities_become_better_and_good_ones_stay(tmp_path: Path) -> None:
     """Copies of a column make naive Bayes far too sure."""
     X, y = rows()
