@@ -116,7 +116,7 @@ def report(records: Sequence[Record]) -> Mapping[str, Any]:
     title = (
         f"{len({one['set'] for one in records})} sets, {len(records)} runs of"
         f" {records[0]['seconds']:g} s; {sum(one['is_calibrated'] for one in records)} models are"
-        f" calibrated, of {sum(one['had_none'] for one in records)} that had no probabilities"
+        f" calibrated, {sum(one['had_none'] for one in records)} of them for want of probabilities"
     )
     rows = [[way, *_beside([(own, losses[way]) for own, losses in pairs])] for way in WAYS[:2]]
     columns = ["beside", "log loss of the shipped over it", "better", "worse", "level", "p"]

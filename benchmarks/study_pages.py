@@ -49,7 +49,7 @@ GROUPS = {
     ),
     "Data and models": (
         *("encoders", "splits", "boosters", "ensembles", "fold_models", "ways", "weighed_rows"),
-        "fairness_tools",
+        *("probabilities", "fairness_tools"),
     ),
 }
 ORDER = tuple(study for studies in GROUPS.values() for study in studies)
