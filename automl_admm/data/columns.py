@@ -11,7 +11,7 @@ import numpy as np
 
 from automl_admm.core.errors import DataError, nearest
 from automl_admm.core.messages import no_file_keeps, say_count, say_value, shorten
-from automl_admm.data.conforming import Place, refuse_rows, row_of
+from automl_admm.data.conforming import Place, figure_of, refuse_rows, row_of
 from automl_admm.data.plain_types import FIRST_INEXACT, plain_missing
 from automl_admm.plugins.records import LearningTask
 
@@ -78,7 +78,7 @@ def quantities_of(target: Any, about: str, place: Place = row_of) -> Any:
     """
     values = np.asarray(target)
     is_time = values.dtype.kind in "mM"  # as objects these are whole numbers
-    found = [None if is_time else _float_of(value) for value in values.astype(object)]
+    found = [None if is_time else figure_of(value) for value in values.astype(object)]
     if None in found:
         row = found.index(None)
         raise DataError(
@@ -88,16 +88,6 @@ def quantities_of(target: Any, about: str, place: Place = row_of) -> Any:
     figures = np.array(found, dtype=float)
     refuse_rows(~np.isfinite(figures), f"{about} is infinite or no number", place)
     return figures
-
-
-def _float_of(value: object) -> float | None:
-    """Return a number as a float; None for what is no number, such as a date."""
-    if not isinstance(value, numbers.Real | Decimal | str | np.bool_):
-        return None
-    try:
-        return float(value)
-    except (ValueError, OverflowError):
-        return None
 
 
 def _check_classes(values: Any, beside: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
-from automl_admm.data.conforming import conform, refuse_rows, with_gaps_by_texts
+from automl_admm.data.conforming import conform, figure_of, refuse_rows, with_gaps_by_texts
 from automl_admm.data.exact_arrays import exact_array, of_polars, without_mask
 from automl_admm.data.ingest.applying import make_columns
 from automl_admm.data.ingest.records import Ingest
@@ -122,9 +122,7 @@ def schema_of_rows(X: Any) -> Schema:
 def _refuse_numbers_as_text(X: Any) -> None:
     """Raise on numbers turned into text by an array with one type for all cells."""
     for place in range(X.shape[1]):
-        try:
-            X[:, place].astype(float)
-        except ValueError:
+        if any(figure_of(text) is None for text in X[:, place].astype(str)):
             continue
         raise DataError(
             f"column {place} of X holds numbers written as text, such as {say_value(X[0, place])}.",
@@ -259,21 +257,13 @@ def check_quantities(y: Any) -> None:
     if values.ndim != 1 or values.dtype.kind not in "USO":
         return
     for place, value in enumerate(values):
-        if isinstance(value, str) and not _is_plain_number(value):
+        if isinstance(value, str) and figure_of(value) is None:
             raise DataError(
                 f"the target holds {say_value(value)} in row {place} (from 0), which is no plain "
                 "number.",
                 hint="Make numbers of it, as for '$1,234.50' by y.str.replace('[$,]', '', "
                 "regex=True).astype(float); for classes use AutoMLClassifier.",
             )
-
-
-def _is_plain_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _of_one_type(column: Any) -> Any:

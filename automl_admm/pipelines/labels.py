@@ -11,6 +11,7 @@ import numpy as np
 
 from automl_admm.core.errors import ConfigurationError, DataError, Remedy
 from automl_admm.core.messages import say_value
+from automl_admm.data.conforming import figure_of
 from automl_admm.data.python_rows import plain_target
 
 DATES = (np.datetime64, np.timedelta64, datetime, timedelta)
@@ -233,10 +234,8 @@ def _is_same_date(label: Any, positive: object) -> bool:
 
 def _is_same_number(label: Any, positive: object) -> bool:
     """A label may be kept as 1.0 and written as 1."""
-    try:
-        return not isinstance(label, bool | np.bool_) and float(label) == float(str(positive))
-    except (TypeError, ValueError):
-        return False
+    number = None if isinstance(label, bool | np.bool_) else figure_of(label)
+    return number is not None and number == figure_of(str(positive))
 
 
 def _is_same_word(label: Any, positive: object) -> bool:

@@ -59,6 +59,24 @@ def test_every_file_of_the_same_values_gets_the_same_predictions(
     assert again.code == 0, again.err
 
 
+def test_digits_with_an_underscore_are_text_in_arrays_lists_and_files(
+    tmp_path: Path, run: Any
+) -> None:
+    rows = [[f"{1 + number % 3}_000", "abc"[number % 2]] for number in range(60)]
+    y = np.array([row[0] == "1_000" for row in rows])
+    search = AutoMLClassifier(
+        grammar="tiny", cv=2, max_evaluations=1, executor="inline", work_dir=tmp_path / "run"
+    ).fit(np.array(rows), y)
+    expected = search.predict_proba(np.array(rows))[:, 1]
+    assert np.array_equal(expected > 0.5, y)
+    assert np.array_equal(search.predict_proba(rows)[:, 1], expected)
+    frame = pd.DataFrame(rows, columns=["0", "1"])
+    frame.to_csv("new.csv", index=False)
+    frame.to_json("new.jsonl", orient="records", lines=True)
+    for file in ("new.csv", "new.jsonl"):
+        np.testing.assert_allclose(answers(run("predict", "run", file)), expected)
+
+
 def test_types_of_a_file_are_read_again_from_text(table: pd.DataFrame, run: Any) -> None:
     done = run("fit", "train.parquet", *TARGET, *SEARCH, "--out", "out")
     assert done.code == 0, done.err

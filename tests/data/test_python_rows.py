@@ -9,15 +9,17 @@ import pandas as pd
 import pytest
 
 from automl_admm.core.errors import DataError
-from automl_admm.data.columns import column_kinds
+from automl_admm.data.columns import column_kinds, quantities_of
 from automl_admm.data.plain_types import plain_missing
 from automl_admm.data.python_rows import (
+    check_quantities,
     follow,
     plain_rows,
     plain_target,
     put_in_order,
     schema_of_rows,
 )
+from automl_admm.pipelines.labels import number_classes
 
 FRAME = pd.DataFrame(
     {
@@ -135,6 +137,15 @@ def test_an_array_of_text_with_numbers_in_it_is_refused_in_fit():
     with pytest.raises(DataError, match=r"column 0 of X holds numbers written as text, .*'1\.5'"):
         schema_of_rows(np.array([[1.5, "a"], [2.0, "b"]]))
     assert schema_of_rows(np.array([["x", "a"], ["y", "b"]])).columns[0].holds == "text"
+
+
+def test_digits_with_an_underscore_are_text_in_rows_and_in_a_target_as_they_are_in_a_file():
+    assert schema_of_rows(np.array([["1_000", "a"], ["2_000", "b"]])).columns[0].holds == "text"
+    with pytest.raises(DataError, match="'1_000' in row 1"):
+        check_quantities(["5", "1_000"])
+    with pytest.raises(DataError, match="'1_000', which is no plain number"):
+        quantities_of(["5", "1_000"], "the target")
+    assert number_classes(["1_000", "1000", "1_000"], "1e3")[0].tolist() == ["1_000", "1000"]
 
 
 def test_categories_of_nullable_types_hold_no_strange_gaps():

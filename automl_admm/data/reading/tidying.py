@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import DataError
+from automl_admm.data.conforming import figure_of
 from automl_admm.data.reading.dialects import SIGNS, beginning, sample_of
 from automl_admm.data.reading.file_options import FileOptions
 from automl_admm.data.table_schema import MISSING_TEXTS
@@ -127,11 +128,7 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
 
 def _is_number(cell: str) -> bool:
     written = cell.strip().replace(",", ".")
-    try:
-        float(written)
-    except ValueError:
-        return written in MISSING_TEXTS and written != ""
-    return True
+    return figure_of(written) is not None or (written in MISSING_TEXTS and written != "")
 
 
 def _width(line: str, separator: str) -> int:

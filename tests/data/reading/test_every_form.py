@@ -28,6 +28,7 @@ def odd_table() -> pd.DataFrame:
             "part": [0.5, 1234.25, -1e-7, 0.1],
             "gaps": [1.5, None, 3.25, None],
             "code": ["007", "7", "08", "0"],
+            "joined": ["1_000", "2_000", "1_000", "30_00"],
             "a text": ["a, b; c\td|e", 'said "no" isn\'t', "Müller  ", "100 %"],
             "with gaps": ["x", None, "y", None],
             "yes": [True, False, True, True],

@@ -48,6 +48,7 @@ def read(text: str, folder: Path, **said: str) -> tuple[list[list[Any]], list[st
         ('a b c\n1 2 "x y"\n', [["a", "b", "c"], [1, 2, "x y"]], "blanks"),
         ("full name\nAda L\nAlan T\n", [["full name"], ["Ada L"], ["Alan T"]], ""),
         ("street no\nMain 5\nElm 7\n", [["street no"], ["Main 5"], ["Elm 7"]], ""),
+        ("a code no\nx 1_0 5\ny 2_0 7\n", [["a code no"], ["x 1_0 5"], ["y 2_0 7"]], ""),
         ("first name,y\nAda L,1\n", [["first name", "y"], ["Ada L", 1]], ""),
     ],
 )
