@@ -23,7 +23,7 @@ from automl_admm.constraints.value_names import (
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import no_file_keeps
 from automl_admm.data.distinct_values import find_distinct
-from automl_admm.data.plain_types import with_seen_gaps
+from automl_admm.data.plain_columns import with_seen_gaps
 
 # A gap takes the extremes over all groups: of very many it measures only noise.
 MOST_GROUPS = 20

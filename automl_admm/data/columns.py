@@ -12,7 +12,8 @@ import numpy as np
 from automl_admm.core.errors import DataError, nearest
 from automl_admm.core.messages import no_file_keeps, say_count, say_value, shorten
 from automl_admm.data.conforming import Place, figure_of, refuse_rows, row_of
-from automl_admm.data.plain_types import FIRST_INEXACT, plain_missing
+from automl_admm.data.plain_columns import plain_missing
+from automl_admm.data.plain_types import FIRST_INEXACT
 from automl_admm.plugins.records import LearningTask
 
 MOST_CLASSES = 20

@@ -13,13 +13,8 @@ import numpy as np
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import has_half_character, say_count, say_value
 from automl_admm.data.narrow_floats import as_written, float_of
-from automl_admm.data.plain_types import (
-    FIRST_INEXACT,
-    exact_whole,
-    inferred,
-    plain_column,
-    with_columns,
-)
+from automl_admm.data.plain_columns import plain_column
+from automl_admm.data.plain_types import FIRST_INEXACT, exact_whole, inferred, with_columns
 from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema, content_of
 
 # Says where the row of a number is, from 0: "new.csv, line 7".

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from automl_admm.data.narrow_floats import WIDE, as_written, float_of_values
-from automl_admm.data.plain_types import has_numbers
+from automl_admm.data.plain_columns import has_numbers
 
 # Tenths of the reference; a number with no more values is compared by its values.
 BINS = 10

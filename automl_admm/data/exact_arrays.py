@@ -71,6 +71,8 @@ def polars_values(column: Any) -> Any:
     """Return the values of a column of polars; its own way to numpy makes floats beside gaps."""
     import polars as pl
 
+    if column.dtype == pl.Array:
+        column = column.arr.to_list()
     if not column.dtype.is_integer():
         return column.to_numpy()
     if str(column.dtype) in ("Int128", "UInt128"):  # numpy has none so wide

@@ -13,14 +13,8 @@ from automl_admm.data.conforming import conform, figure_of, refuse_rows, with_ga
 from automl_admm.data.exact_arrays import exact_array, of_polars, without_mask
 from automl_admm.data.ingest.applying import make_columns
 from automl_admm.data.ingest.records import Ingest
-from automl_admm.data.plain_types import (
-    exact_whole,
-    inferred_columns,
-    is_rounded,
-    plain_missing,
-    with_columns,
-    with_seen_gaps,
-)
+from automl_admm.data.plain_columns import plain_missing, with_seen_gaps
+from automl_admm.data.plain_types import exact_whole, inferred_columns, is_rounded, with_columns
 from automl_admm.data.python_tables import as_table, refuse_nested
 from automl_admm.data.table_schema import Schema, content_of, schema_of
 
@@ -235,7 +229,9 @@ def plain_target(y: Any, hint: str = KEEP_KNOWN) -> Any:
     column = with_seen_gaps(column)
     refuse_rows(column.isna(), "the target is missing", hint=hint)
     is_plain = isinstance(column.dtype, np.dtype) and column.dtype != object
-    return y if is_plain else _of_one_type(column)
+    if not is_plain:
+        return _of_one_type(column)
+    return y if isinstance(values.dtype, np.dtype) else column.to_numpy()
 
 
 def _refuse_columns_of_one_name(y: Any) -> None:

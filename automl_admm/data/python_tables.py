@@ -132,11 +132,12 @@ def _of_polars(X: Any) -> Any:
 
 
 def _refuse_of_several(X: Any) -> None:
-    """Raise on a column of polars with as many values in each cell."""
+    """Raise on a column of polars with as many values in each cell; texts may be tags."""
     hints = {"Struct": "Give X.unnest({!r}).", "Array": "Make a column of each value of {!r}."}
     for column in X.get_columns():
         form = str(column.dtype.base_type())
-        if form in hints:
+        are_texts = form == "Array" and str(column.dtype.inner) == "String"
+        if form in hints and not are_texts:
             raise DataError(
                 f"column {column.name!r} of X has several values in each cell: polars' {form}.",
                 hint=hints[form].format(column.name),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from automl_admm.core.errors import DataError, StoreError
 from automl_admm.data.ingest.applying import take_in
 from automl_admm.data.ingest.deciding import decide
-from automl_admm.data.plain_types import plain_missing
+from automl_admm.data.plain_columns import plain_missing
 from automl_admm.data.table_schema import schema_of
 
 SEED = 0

@@ -24,7 +24,7 @@ from automl_admm.data.conforming import Place, refuse_rows, row_of
 from automl_admm.data.distinct_values import find_distinct
 from automl_admm.data.exact_arrays import exact_array
 from automl_admm.data.fingerprints import Hashes, hash_rows
-from automl_admm.data.plain_types import with_seen_gaps
+from automl_admm.data.plain_columns import with_seen_gaps
 from automl_admm.data.row_portions import take_rows
 from automl_admm.data.table_schema import content_of
 
@@ -224,7 +224,7 @@ def _series(value: Any, name: str, target: Any) -> Any:
     if (len(values),) != rows:
         found, wanted = say_count(len(values), "row"), rows[0] if rows else "none"
         raise DataError(f"{name} has {found}, and y has {wanted}.")
-    column = pd.Series(values).reset_index(drop=True)
+    column = with_seen_gaps(pd.Series(values)).reset_index(drop=True)
     return column if column.name is not None else column.rename(name)
 
 
@@ -275,7 +275,6 @@ def _unit(weights: Array) -> float:
 
 
 def _clusters(column: Any, place: Place) -> Rows:
-    column = with_seen_gaps(column)
     refuse_rows(
         column.isna().to_numpy(),
         f"the group in '{column.name}' is missing",
@@ -293,7 +292,7 @@ def _moments(column: Any, place: Place) -> Rows:
     """Number the moments in their order; equal ones are one moment."""
     import pandas as pd
 
-    name, column = column.name, with_seen_gaps(column)
+    name = column.name
     refuse_rows(column.isna().to_numpy(), f"the time in '{name}' is missing", place)
     content = content_of(column)
     if content == "number":

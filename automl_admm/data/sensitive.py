@@ -8,6 +8,7 @@ from typing import Any
 from automl_admm.core.errors import DataError, suggest
 from automl_admm.core.messages import say_count
 from automl_admm.data.exact_arrays import exact_array, of_polars
+from automl_admm.data.plain_columns import plain_missing
 from automl_admm.data.plain_types import inferred_columns
 from automl_admm.data.python_tables import as_table
 
@@ -48,7 +49,7 @@ def as_frame(given: Any, rows: int) -> Any:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"two columns of sensitive_features are named '{twice}'.")
-    return frame.reset_index(drop=True).set_axis(names, axis=1)
+    return plain_missing(frame.reset_index(drop=True).set_axis(names, axis=1))
 
 
 def tell_shared(sensitive: Any, X: Any) -> Iterator[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from automl_admm.core.space import Array
 from automl_admm.data.filled_cells import as_frame
-from automl_admm.data.plain_types import has_numbers
+from automl_admm.data.plain_columns import has_numbers
 
 
 def spreads_of(X: Any) -> Mapping[str, float]:

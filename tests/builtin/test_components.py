@@ -16,7 +16,7 @@ from automl_admm.builtin import components as builtin
 from automl_admm.core.space import Choice
 from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.data.columns import check_target, column_kinds, infer_task
-from automl_admm.data.plain_types import plain_missing
+from automl_admm.data.plain_columns import plain_missing
 from automl_admm.data.reading.tables import read_table, split_target
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.plugins.records import TASKS, BuildContext

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from automl_admm.cli.main import main
-from automl_admm.data.plain_types import plain_missing
+from automl_admm.data.plain_columns import plain_missing
 from automl_admm.runs.finish.model_file import load_model
 from automl_admm.store.run_folder import RunFolder
 

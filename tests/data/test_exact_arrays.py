@@ -228,6 +228,12 @@ def test_a_type_of_arrow_that_pandas_lacks_is_told_in_a_line(tmp_path: Path):
     parts = [pa.array([1.5, 2.5]), pa.array(["a", "b"])]
     table = pa.table({"k": pa.UnionArray.from_sparse(pa.array([0, 1], type=pa.int8()), parts)})
     feather.write_feather(table, tmp_path / "union.feather", compression="uncompressed")
-    for read in (lambda: frame_of_arrow(table), lambda: read_table(tmp_path / "union.feather")):
+    column = pd.Series(pd.arrays.ArrowExtensionArray(table["k"]))
+    for read in (
+        lambda: frame_of_arrow(table),
+        lambda: read_table(tmp_path / "union.feather"),
+        lambda: plain_rows(column.to_frame()),
+        lambda: plain_target(column),
+    ):
         with pytest.raises(DataError, match=r"unknown to pandas: .+sparse_union.+ Turn it into"):
             read()

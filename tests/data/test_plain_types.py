@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm.data.plain_types import exact_whole, plain_column, plain_missing, with_columns
+from automl_admm.data.plain_columns import plain_column, plain_missing
+from automl_admm.data.plain_types import exact_whole, with_columns
 
 LARGE = 2**53 + 1
 

@@ -10,7 +10,7 @@ import pytest
 
 from automl_admm.core.errors import DataError
 from automl_admm.data.columns import column_kinds, quantities_of
-from automl_admm.data.plain_types import plain_missing
+from automl_admm.data.plain_columns import plain_missing
 from automl_admm.data.python_rows import (
     check_quantities,
     follow,

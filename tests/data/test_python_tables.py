@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from scipy import sparse
 from automl_admm import AutoMLClassifier
 from automl_admm.core.errors import DataError
 from automl_admm.data import python_tables
+from automl_admm.data.python_rows import plain_rows
 from automl_admm.data.python_tables import as_table
+from automl_admm.data.sensitive import as_frame
 
 QUICK = {
     "grammar": "tiny",
@@ -140,6 +143,45 @@ def test_sparse_matrices_are_refused_in_one_line(kind: Any) -> None:
     with pytest.raises(TypeError, match=r"dense data is required\. Use '.toarray\(\)'") as told:
         AutoMLClassifier(**QUICK).fit(kind(np.eye(20)), [0, 1] * 10)
     assert "\n" not in str(told.value)
+
+
+def dictionary(levels: Any) -> Any:
+    return pa.DictionaryArray.from_arrays(pa.array([1, 0, 2, None]), pa.array(levels))
+
+
+LISTS = [["a", "b"], ["a", "c"], None, ["b", "c"]]
+OF_ARROW = {
+    "numbers": pa.array([1, None, 2, 1]),
+    "texts": pa.array(["a", None, "b", "a"]),
+    "views": pa.array(["a", None, "b", "a"]).cast(pa.string_view()),
+    "decimals": pa.array([Decimal("1.5"), None, Decimal(2), Decimal(3)]),
+    "days": pa.array([dt.date(2026, 1, 2), None, dt.date(2026, 1, 3), None]),
+    "a dictionary of numbers": dictionary([5, 2, 7]),
+    "a dictionary with a missing level": dictionary(["u", "v", None]),
+    "a dictionary with a level twice": dictionary(["u", "v", "u"]),
+    "a dictionary of truths": pa.array([True, None, False, True]).dictionary_encode(),
+    "runs": pa.RunEndEncodedArray.from_arrays([3, 4], ["a", "b"]),
+    "runs of numbers": pa.RunEndEncodedArray.from_arrays([3, 4], [0.5, 1.5]),
+    "lists": pa.array(LISTS),
+    "lists of one length": pa.array(LISTS, pa.list_(pa.string(), 2)),
+    "views of lists": pa.array(LISTS, pa.list_view(pa.string())),
+    "intervals": pa.array([pa.MonthDayNano([1, 2, 3])] * 4),
+}
+
+
+@pytest.mark.parametrize("name", OF_ARROW)
+def test_a_column_of_arrow_in_a_frame_of_pandas_is_as_in_a_table_of_arrow(name: str) -> None:
+    frame = pd.DataFrame({"k": pd.arrays.ArrowExtensionArray(OF_ARROW[name])}, index=[4, 3, 2, 1])
+    expected = plain_rows(pa.table({"k": OF_ARROW[name]}))
+    pd.testing.assert_frame_equal(plain_rows(frame), expected.set_index(frame.index))
+    pd.testing.assert_frame_equal(as_frame(frame, 4), expected)
+
+
+def test_polars_lists_of_one_length_are_tags_if_they_are_texts() -> None:
+    one = as_table(pl.DataFrame({"k": pl.Series(LISTS, dtype=pl.Array(pl.String, 2))}))["k"]
+    other = as_table(pa.table({"k": pa.array(LISTS, pa.list_(pa.string(), 2))}))["k"]
+    assert [*map(list, one.dropna())] == [*map(list, other.dropna())]
+    assert one.isna().equals(other.isna())
 
 
 @pytest.mark.parametrize(

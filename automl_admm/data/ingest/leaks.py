@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from automl_admm.data.distinct_values import find_distinct
 from automl_admm.data.filled_cells import as_frame
-from automl_admm.data.plain_types import has_numbers
+from automl_admm.data.plain_columns import has_numbers
 
 Array = NDArray[Any]
 

@@ -12,7 +12,7 @@ from automl_admm.core.errors import DataError
 from automl_admm.core.messages import reason_of
 from automl_admm.data.conforming import Place, with_gaps_by_texts
 from automl_admm.data.exact_arrays import frame_of_arrow
-from automl_admm.data.plain_types import plain_missing
+from automl_admm.data.plain_columns import plain_missing
 from automl_admm.data.reading import lines_in_time, parquet_rows
 from automl_admm.data.reading.arff import read_header
 from automl_admm.data.reading.formats import ARFF, FEATHER, JSON_ARRAY, JSON_LINES, PARQUET, is_text

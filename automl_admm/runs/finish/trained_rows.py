@@ -15,7 +15,8 @@ from automl_admm.data.columns import check_columns
 from automl_admm.data.conforming import Place, conform, row_of, with_gaps_by_texts
 from automl_admm.data.ingest.applying import make_columns
 from automl_admm.data.ingest.records import Ingest, read_ingest
-from automl_admm.data.plain_types import inferred_columns, plain_missing
+from automl_admm.data.plain_columns import plain_missing
+from automl_admm.data.plain_types import inferred_columns
 from automl_admm.data.python_rows import plain_rows
 from automl_admm.data.reading.chunks import read_chunks
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions

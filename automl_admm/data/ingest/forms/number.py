@@ -36,7 +36,7 @@ from automl_admm.data.ingest.forms.dialects import (
 )
 from automl_admm.data.ingest.forms.units import factors_after, factors_before
 from automl_admm.data.ingest.records import Facts
-from automl_admm.data.plain_types import plain_column
+from automl_admm.data.plain_columns import plain_column
 
 LOOKED_AT = 2000  # distinct cells for a guess; all of them confirm it
 FEWEST_NUMBERS = 2
