@@ -3,7 +3,8 @@
 scikit-learn answers 0 there, and 1 for predictions that leave nothing to explain. But it asks if
 the computed variance is 0. That of equal numbers such as 0.1 may be a tiny number, as their mean is
 rounded; divided by it R² is huge and negative. Of rows of one class its D² of probabilities is
-minus infinity.
+minus infinity. Its average precision of rows without a positive one is 0, though there is no
+recall, as there is no area under the ROC curve.
 """
 
 from __future__ import annotations
@@ -64,6 +65,8 @@ def score_of_constant(
 ) -> float | None:
     """Return a metric's score if it divides by a spread and the truth has none; else None.
 
+    NaN is that of average precision without a positive row.
+
     Classes are numbered, as the columns of probabilities are: without a column for each class
     scikit-learn says what it is.
     """
@@ -75,6 +78,8 @@ def score_of_constant(
             return None
         chances = found[np.arange(len(truth)), truth]
         return _score_of_errors(_all_right, with_weight(1.0 - chances, weights))
+    if metric.name == "average_precision" and np.size(getattr(pipeline, "classes_", None)) == 2:
+        return None if with_weight(truth, weights).any() else math.nan
     if not has_no_spread(metric.name, truth, weights):
         return None
     return constant_score(metric.name, pipeline.predict(X), truth, weights)

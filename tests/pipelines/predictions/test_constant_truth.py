@@ -101,6 +101,18 @@ def test_columns_of_other_classes_are_left_to_scikit_learn(name: str, one: int) 
         score_of(found, CLASSIFIER, Table(X, np.full(70, one), np.array(["a", "b", "c"])))
 
 
+@pytest.mark.parametrize("weights", [None, (np.arange(70) > 0).astype(float)], ids=["", "weighted"])
+def test_rows_without_a_positive_one_have_no_average_precision(weights: np.ndarray | None) -> None:
+    """It was 0, as of the worst model."""
+    found = resolve_metric("average_precision", "classification", 2, Registry("metric"))
+    truth, roles = np.zeros(70, dtype=int), Roles(weights=weights)
+    truth[0] = 0 if weights is None else 1
+    rows = Table(X, truth, np.array(["a", "b"]), roles=roles)
+    assert np.isnan(score_of(found, CLASSIFIER, rows))
+    other = Table(X, 1 - truth, np.array(["a", "b"]), roles=roles)
+    assert score_of(found, CLASSIFIER, other) == pytest.approx(1.0)
+
+
 def test_a_truth_with_a_variance_is_left_to_scikit_learn() -> None:
     """Small differences beyond rounding count."""
     truth = 0.1 + X[:, 0] * 1e-9
