@@ -258,6 +258,10 @@ def test_a_metric_that_cannot_score_the_target_is_told_before_the_search() -> No
         told = f"'{name}' cannot score this target: .+ Choose another scoring, such as {other}\\."
         with pytest.raises(ConfigurationError, match=told):
             AutoMLClassifier(**QUICK, scoring=name).fit(X, y)
+    with pytest.raises(
+        ConfigurationError, match=r"'roc_auc' cannot score .+ Choose another scoring"
+    ):
+        AutoMLRegressor(**QUICK, scoring="roc_auc").fit(X, X[:, 0])
     told = r"'r2' is for a quantity, and this target has classes: 'a', 'b', 'c'\. Choose"
     with pytest.raises(ConfigurationError, match=told):
         AutoMLClassifier(**QUICK, scoring="r2").fit(X, np.array(["a", "b", "c"])[y])

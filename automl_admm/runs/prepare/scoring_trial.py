@@ -116,7 +116,8 @@ def _for_more_classes(work: PipelineWork) -> str:
     """Name the metric of more classes that is named after one of two; empty without one."""
     from sklearn.metrics import get_scorer_names
 
-    known = get_scorer_names() if len(work.table.classes) > 2 else ()
+    classes = work.table.classes
+    known = () if classes is None or len(classes) <= 2 else get_scorer_names()
     names = (work.metric.name + ending for ending in ("_macro", "_ovr"))
     return next((f", such as {name}" for name in names if name in known), "")
 
