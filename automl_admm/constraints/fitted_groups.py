@@ -139,11 +139,18 @@ def say_other_groups(constraint: Constraint, rows: Any, known: Sequence[str]) ->
     if groups is None or not isinstance(function, Grouped) or not known:
         return
     counts, name = Counter(map(str, groups(rows))), constraint.limit.name
+    alike = {_bare(one): one for one in (*function.left_out, *known)}
     for group in sorted(set(counts) - {*known, *function.left_out}):
         rows_are = "1 row is" if counts[group] == 1 else f"{counts[group]} rows are"
-        yield f"{name}: {rows_are} of the group '{group}', which the run had none of"
+        other = alike.get(_bare(group))
+        hint = "" if other is None else f": only blanks or case part it from '{other}'"
+        yield f"{name}: {rows_are} of the group '{group}', which the run had none of{hint}"
     for group in (one for one in known if one not in counts):
         yield f"{name}: no row is of the group '{group}', which the run compared"
+
+
+def _bare(group: str) -> str:
+    return " ".join(group.split()).casefold()
 
 
 def _say_cuts(column: GroupColumn) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from automl_admm.data.narrow_floats import WIDE, as_written, float_of_values
+from automl_admm.data.narrow_floats import WIDE, as_written, float_of, float_of_values
 from automl_admm.data.plain_columns import has_numbers
 
 # Tenths of the reference; a number with no more values is compared by its values.
@@ -62,8 +62,7 @@ class Numbers:
 
     def beside(self, column: Any) -> Tables:
         """Return the counts beside those of a column of new rows."""
-        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-        counts = _count_numbers(numbers, self.edges)
+        counts = _count_numbers(_figures(column), self.edges)
         cells = np.array([[one.get(cell, 0) for cell in counts] for one in (self.counts, counts)])
         return Tables(cells)
 
@@ -121,7 +120,7 @@ def summarize(column: Any) -> Summary:
     """Count a column of the reference, a number by tenths of it and all else by levels."""
     column = pd.Series(column)
     if has_numbers(column) and column.nunique() > BINS:
-        values = column.to_numpy(dtype=float, na_value=np.nan)
+        values = _figures(column)
         known = values[np.isfinite(values)]
         shares = np.arange(1, BINS) / BINS
         tenths = np.quantile(known, shares, method="inverted_cdf") if len(known) else known
@@ -130,6 +129,18 @@ def summarize(column: Any) -> Summary:
     names = _names(column)
     is_first = np.random.default_rng(0).permutation(len(names)) < len(names) // 2
     return Levels((_count_levels(names[is_first]), _count_levels(names[~is_first])))
+
+
+def _figures(column: Any) -> Any:
+    """Return numbers as wide floats, those of two bytes as a file in text has them.
+
+    Widened they differ from these by more than `SAME`.
+    """
+    found = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    if (kind := float_of(column.dtype)) != "float16":
+        return found
+    distinct, places = np.unique(found, return_inverse=True)
+    return np.array([as_written(one, [kind]) for one in distinct], dtype=float)[places]
 
 
 def _edges_at(tenths: Any, known: Any) -> tuple[float, ...]:

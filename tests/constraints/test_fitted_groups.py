@@ -97,6 +97,11 @@ def test_groups_of_later_rows_are_told() -> None:
         "fpr_gap[sex,least=2]: 1 row is of the group 'sex missing', which the run had none of",
         "fpr_gap[sex,least=2]: no row is of the group 'm', which the run compared",
     ]
+    rows = pd.DataFrame({"sex": ["f", "M "]})
+    assert next(say_other_groups(fitted, rows, ("f", "m"))) == (
+        "fpr_gap[sex,least=2]: 1 row is of the group 'M ', which the run had none of: only blanks "
+        "or case part it from 'm'"
+    )
 
 
 def test_rows_are_parted_before_quantiles_are_known() -> None:

@@ -80,6 +80,13 @@ def test_tenths_are_the_same_numbers_in_floats_of_four_bytes(kinds: int, *, is_w
     assert compare("x", summarize(before), new) == found
 
 
+def test_tenths_are_the_same_numbers_in_floats_of_two_bytes() -> None:
+    before, now = (pd.Series(RNG.integers(0, 20, rows) / 10) for rows in (2000, 1000))
+    found = compare("x", summarize(before), now)
+    assert compare("x", summarize(before), now.astype("float16")) == found
+    assert compare("x", summarize(before.astype("float16")), now) == found
+
+
 def test_large_numbers_of_a_narrow_range_shift_as_others_do() -> None:
     codes = pd.Series(1_000_000_000 + RNG.integers(0, 500, 2000))
     known = summarize(codes)
