@@ -166,6 +166,15 @@ def name_thresholds(details: Mapping[str, Any]) -> str:
     return ", ".join([*words, others]) if words else ""
 
 
+def calling_as_much(scores: Array, called: NDArray[np.bool_], weights: Array | None) -> float:
+    """Return one threshold for all rows that calls as much weight of them as was called."""
+    order = np.argsort(scores, kind="stable")
+    counted = np.ones(len(scores)) if weights is None else weights
+    reached = np.append(0.0, np.cumsum(counted[order]))
+    place = int(np.argmin(np.abs(reached - counted[~called].sum())))
+    return apart(scores[order], place)
+
+
 class GroupRule(Protocol):
     """Names the groups of rows by their features, and makes the model with their thresholds."""
 
@@ -238,13 +247,16 @@ class _Trial:
         return self._with_others() if moved else Thresholds(self.single)
 
     def _with_others(self) -> Thresholds:
-        """Return the best, and for rows of no known group one that calls as many of all rows.
+        """Return the best, and for rows of no known group one that calls as much of all rows.
 
         The single threshold may be far from those of the groups: calling nearly all rows the same
         may be its only way to make groups alike.
         """
-        below = int((self.scores < self.best[self.numbers]).sum())
-        return replace(self._named(self.best), single=apart(np.sort(self.scores), below))
+        known = [fold.part.weights for fold in self.folds]
+        weights = None if known[0] is None else np.concatenate(known)
+        called = self.scores >= self.best[self.numbers]
+        others = calling_as_much(self.scores, called, weights)
+        return replace(self._named(self.best), single=others)
 
     def move_together(self, rows: NDArray[np.bool_]) -> None:
         """Try all groups at the same share of those of their rows, then closer to the best."""

@@ -25,7 +25,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array
 from automl_admm.core.standard_errors import standard_error
 from automl_admm.pipelines.labels import UNDECIDED
-from automl_admm.pipelines.thresholds.by_group import Names, Thresholds
+from automl_admm.pipelines.thresholds.by_group import Names, Thresholds, calling_as_much
 from automl_admm.pipelines.thresholds.cuts import Cut, cut_scores
 from automl_admm.pipelines.thresholds.single import Fold, apart, decide
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
@@ -230,10 +230,11 @@ class _Trail:
         ]
         if self.groups:
             by_group = dict(zip(self.groups, bars, strict=True))
-            # Rows of no known group: as many of all rows are called.
-            others = apart(self.whole, len(self.whole) - sum(counts))
-            thresholds = Thresholds(others, by_group)
             cut: Cut = np.array(bars)[self.numbers]
+            # Rows of no known group: as much of all rows is called.
+            scores = np.asarray(fold.part.scores, dtype=float)
+            others = calling_as_much(scores, scores >= cut, fold.part.weights)
+            thresholds = Thresholds(others, by_group)
         else:
             thresholds = self._single(bars[0], counts[0])
             cut = thresholds.cut

@@ -102,6 +102,18 @@ def test_rows_of_no_known_group_are_called_as_often_as_all() -> None:
     assert 0.4 < found.single <= 0.6  # four of the eight rows, as the groups' own thresholds call
 
 
+def test_weights_count_in_the_threshold_of_rows_of_no_known_group() -> None:
+    """The groups call a weight of 11 of 16; the upper four of the eight rows have 6 of it."""
+    weights = np.array([3.0, 1.0, 3.0, 3.0, 0.5, 0.5, 2.5, 2.5])
+    weighted = replace(APART, weights=weights)
+    aimed = [limited(equalized_odds_difference, 0.0)]
+    found = choose_group_thresholds([weighted], names_of([weighted]), aimed, ALWAYS)
+    called = APART.scores >= found.of_rows(names_of([APART])[0])
+    assert called.tolist() == [False, False, True, True] * 2
+    of_others = APART.scores >= found.single
+    assert abs(weights[of_others].sum() - weights[called].sum()) <= 1.0
+
+
 def test_what_one_threshold_breaks_is_kept_by_one_a_group() -> None:
     """Neither group may be called positive as a whole, so that one threshold cannot end it."""
     y = np.resize([0, 1], 400)
