@@ -62,6 +62,15 @@ def test_a_store_in_order_is_said_to_be(run: Any, folder: Path) -> None:
     assert not list(folder.glob("store.damaged*"))
 
 
+def test_check_calls_no_folder_of_another_version_in_order(run: Any, folder: Path) -> None:
+    content = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps({**content, "format": 0}))
+    done = run("store", "check", folder)
+    assert done.code == 7
+    assert "run.json' was written by another version of automl-admm. Fit again" in done.err
+    assert "in order" not in done.out
+
+
 def test_check_names_every_problem_and_repair_mends_them(run: Any, folder: Path) -> None:
     (folder / "store.json").write_text("{")
     (folder / "store.sqlite").write_bytes(b"no database" * 1000)

@@ -15,6 +15,8 @@ from automl_admm.core.messages import say_count
 from automl_admm.runs.session.begun_change import refuse_half_changed
 from automl_admm.runs.session.run_log import read_evaluations, read_log
 from automl_admm.store.export import to_csv, to_jsonl
+from automl_admm.store.file_schemas import SCHEMAS
+from automl_admm.store.json_content import read_content
 from automl_admm.store.output_files import write_output
 from automl_admm.store.rescue.checking import check
 from automl_admm.store.rescue.repair import Repaired, repair
@@ -36,8 +38,9 @@ def check_command(run: Path) -> None:
 
     Nothing changes; a running search is not disturbed.
     """
-    refuse_half_changed(RunFolder(run))
-    report = check(RunFolder(run).store)
+    folder = RunFolder(run)
+    refuse_half_changed(folder)
+    report = check(folder.store)
     for fact in report.facts:
         say(fact)
     for problem in report.problems:
@@ -47,6 +50,8 @@ def check_command(run: Path) -> None:
         if report.has_sources:
             hint = f"`automl-admm store repair {run}` saves what can be read."
         raise StoreError(f"the store of '{run}' is not in order.", hint=hint)
+    if folder.settings.exists():  # a store in order is of no use with settings of another version
+        read_content(folder.settings, SCHEMAS[folder.settings.name])
     say("in order")
 
 
