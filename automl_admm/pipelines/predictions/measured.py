@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from traceback import walk_tb
 from typing import Any
 
 import numpy as np
@@ -131,10 +133,17 @@ def _score(metric: Metric, pipeline: Any, rows: Table) -> float:
         except AutomlAdmmError:
             raise
         except (ArithmeticError, ValueError) as problem:
-            if lacks := _say_lacking(rows):
+            is_of_metric = not _is_raised_in((pipeline, model), problem)
+            if is_of_metric and (lacks := _say_lacking(rows)):
                 told = f"metric '{metric.name}' has no score on {lacks}: {say_error(problem)}."
                 raise DataError(told) from problem
             raise
+
+
+def _is_raised_in(models: Sequence[Any], problem: Exception) -> bool:
+    """Return True if a method of a model, or one that it called, raised an error."""
+    frames = (frame.f_locals.get("self") for frame, _ in walk_tb(problem.__traceback__))
+    return any(found is model for found in frames for model in models)
 
 
 def _say_lacking(rows: Table) -> str:

@@ -12,6 +12,7 @@ from automl_admm.core.errors import DataError, PluginError
 from automl_admm.data.row_roles import Roles
 from automl_admm.pipelines.metrics import resolve_metric
 from automl_admm.pipelines.predictions.measured import Table, score_of
+from automl_admm.pipelines.predictions.wrappers import Remembered
 from automl_admm.plugins.registry import Registry
 
 CLASSES = np.array(["a", "b", "c"])
@@ -53,6 +54,19 @@ def test_an_error_of_the_package_stays_what_it_is() -> None:
     )
     with pytest.raises(PluginError, match=r"^the own metric failed\.$"):
         score_of(metric, MODEL, Table(X, np.array([0, 2, 0, 2, 2, 0]), CLASSES))
+
+
+def test_an_error_of_the_pipeline_is_not_told_as_one_of_the_metric() -> None:
+    class Refusing(DummyClassifier):
+        def predict_proba(self, X: object) -> object:
+            raise ValueError("the pipeline cannot.")
+
+    model = Refusing(strategy="prior").fit(X, np.tile(CLASSES, 2))
+    metric = resolve_metric("roc_auc_ovo", "classification", 3, Registry("metric")).knowing(CLASSES)
+    rows = Table(X, np.array([0, 2, 0, 2, 2, 0]), CLASSES)
+    for pipeline in (model, Remembered(model)):
+        with pytest.raises(ValueError, match=r"^the pipeline cannot\.$"):
+            score_of(metric, pipeline, rows)
 
 
 def test_a_metric_that_fails_on_rows_of_all_classes_says_it_in_its_own_words() -> None:
