@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.errors import ConfigurationError, StoreError
 from automl_admm.report.content import encode
 from automl_admm.report.page import Measured, draw_page, measure_all
 from automl_admm.report.rows.given import RowsAsked
@@ -46,7 +46,12 @@ def write_report(
     places = places_of(run, page)
     for place in places:
         refuse_input(place, None if asked is None else asked.source)
-    put_report(make_report(run, asked), places)
+    report = make_report(run, asked)
+    try:
+        put_report(report, places)
+    except StoreError as problem:
+        hint = f"Write it elsewhere: automl-admm report {run} -o FILE." if page is None else None
+        raise StoreError(problem.message, hint=hint) from problem
     return places
 
 

@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import math
+import os
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -88,6 +90,23 @@ def test_check_names_every_problem_and_repair_mends_them(run: Any, folder: Path)
     assert (folder / "store.damaged-1.sqlite").read_bytes() == b"no database" * 1000
     assert run("store", "check", folder).code == 0
     assert run("leaderboard", folder / "nowhere").code == 7
+
+
+def test_a_store_that_you_may_not_read_is_not_called_damaged(
+    run: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root may read it all the same, so SQLite is told not to open it."""
+
+    def refuse(*_: Any, **more: Any) -> Any:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path).name != "store.sqlite")
+    monkeypatch.setattr(sqlite3, "connect", refuse)
+    for words in (("leaderboard",), ("store", "check")):
+        done = run(*words, folder)
+        assert done.code == 7
+        assert "may not be read by you. Let yourself read it: chmod u+rw" in done.err
+        assert "store repair" not in done.err
 
 
 def test_what_is_lost_is_counted(run: Any, folder: Path) -> None:

@@ -217,6 +217,9 @@ def test_what_is_no_run_or_no_place_for_a_page_is_told(tmp_path: Path) -> None:
     run = copied("stacked", tmp_path)
     with pytest.raises(StoreError, match="cannot be written"):
         write_report(run, tmp_path / "nowhere" / "report.html")
+    (run / "report.json").mkdir()
+    with pytest.raises(StoreError, match=r"json' cannot be written: .+ elsewhere: .+ -o FILE\."):
+        write_report(run)
     with pytest.raises(ConfigurationError, match="the numbers, not of the page"):
         write_report(run, tmp_path / "report.json")
     (run / "store.sqlite").write_bytes(b"no database")

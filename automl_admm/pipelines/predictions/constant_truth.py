@@ -78,7 +78,7 @@ def score_of_constant(
             return None
         chances = found[np.arange(len(truth)), truth]
         return _score_of_errors(_all_right, with_weight(1.0 - chances, weights))
-    if metric.name == "average_precision" and np.size(getattr(pipeline, "classes_", None)) == 2:
+    if metric.name == "average_precision" and np.size(getattr(pipeline, "classes_", ())) == 2:
         return None if with_weight(truth, weights).any() else math.nan
     if not has_no_spread(metric.name, truth, weights):
         return None

@@ -16,7 +16,12 @@ from automl_admm.core.messages import say_count
 from automl_admm.store.files import StoreFiles
 from automl_admm.store.network_fs import network_notice
 from automl_admm.store.rescue.backup import verify
-from automl_admm.store.sqlite.connection import READING_ERRORS, connect_reading, explain
+from automl_admm.store.sqlite.connection import (
+    READING_ERRORS,
+    UnreadableStoreError,
+    connect_reading,
+    explain,
+)
 from automl_admm.store.sqlite.lock import Holder, read_holder
 from automl_admm.store.sqlite.log import SqliteStore
 from automl_admm.store.sqlite.opening import Expected, compare, expect, refuse_absent
@@ -64,8 +69,11 @@ def _problems(files: StoreFiles) -> Iterator[str]:
 
 
 def _told(problem: AutomlAdmmError) -> str:
-    """Return the message of a problem of the store; a full disk is none, and raises."""
-    if isinstance(problem, DiskFullError):
+    """Return the message of a problem of the store; a full disk is none, and raises.
+
+    So does a store that you may not read: no repair can either.
+    """
+    if isinstance(problem, DiskFullError | UnreadableStoreError):
         raise problem
     return problem.message
 

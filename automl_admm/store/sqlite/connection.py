@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -106,6 +107,10 @@ def not_waiting(database: sqlite3.Connection) -> Iterator[None]:
         database.execute("PRAGMA synchronous=FULL")
 
 
+class UnreadableStoreError(StoreError):
+    """You may not read a store, which says nothing of its content."""
+
+
 @contextmanager
 def explaining(path: Path) -> Iterator[None]:
     """Turn errors of SQLite and the disk into ours."""
@@ -125,6 +130,9 @@ def explain(problem: Exception, path: Path) -> StoreError | DiskFullError:
         return damaged(path, str(problem))
     if _is_busy(problem):
         return _locked(path)
+    if path.exists() and not os.access(path, os.R_OK):
+        hint = f"Let yourself read it: chmod u+rw '{path}'."
+        return UnreadableStoreError(f"the store '{path}' may not be read by you.", hint=hint)
     return StoreError(f"the store '{path}' cannot be used: {problem}.")
 
 
