@@ -64,12 +64,17 @@ def test_a_statement_holds_in_another_process_and_place(run: Path, statement: Pa
     moved = shutil.move(run, run.parent / "moved")
     words = ("verify", moved, "--statement", statement)
     assert run_program(*words, cwd=run.parent).returncode == 0
+    as_json = run_program(*words, "--json", cwd=run.parent)
+    files = len(json.loads(statement.read_bytes())["files"])
+    assert (as_json.returncode, json.loads(as_json.stdout)) == (0, {"files": files})
+    assert as_json.stderr.startswith(f"{files} files, the data named and the settings are as")
     assert run_program("verify", moved, cwd=run.parent).returncode == 2
     (moved / "grammar.lark").write_text("start: ridge\n")
     refused = run_program(*words, cwd=run.parent)
     assert (refused.returncode, refused.stdout) == (7, "")
     assert "grammar.lark has changed" in refused.stderr
     assert refused.stderr.count("\n") == 1
+    assert run_program(*words, "--json", cwd=run.parent).stdout == ""
 
 
 def test_nothing_claims_a_certificate_of_another_model(run: Path, statement: Path) -> None:

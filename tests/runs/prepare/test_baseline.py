@@ -89,6 +89,17 @@ def test_a_baseline_without_a_value_of_each_limit_is_told(monkeypatch: Any) -> N
         run("fpr <= 0.9 * baseline", "recall >= 0.1")
 
 
+@pytest.mark.parametrize("limits", [("own", "fpr"), ("fpr", "own")])
+def test_a_baseline_without_a_number_for_any_limit_is_told(limits: tuple[str, str]) -> None:
+    """Its own limit may have one: the search would begin at a pipeline that is measured in part."""
+    known = {
+        "own": Constraint(Limit("own", 1.0), lambda _: float("nan")),
+        "fpr": "fpr <= 0.5 * baseline",
+    }
+    with pytest.raises(NoSuccessError, match=r"no baseline: 'impute.+ 'own'"):
+        run(*(known[name] for name in limits))
+
+
 def test_a_baseline_that_leaves_no_room_is_told() -> None:
     with pytest.raises(ConfigurationError, match="can never hold"):
         run("recall >= 9 * baseline")
