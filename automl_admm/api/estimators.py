@@ -65,7 +65,7 @@ from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.given_objects import take_objects
 from automl_admm.runs.options import PipelineOptions, options_of
 from automl_admm.runs.pipelines import run_pipelines
-from automl_admm.runs.session.session import is_begun, seconds_used
+from automl_admm.runs.session.session import seconds_used
 from automl_admm.runs.signatures import constructs
 from automl_admm.runs.validation import (
     check_whole,
@@ -194,7 +194,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         folder = folder_of(self.work_dir)
         if self.warm_start and folder is None:
             raise ConfigurationError("warm_start goes on with a run that was kept; set work_dir.")
-        goes_on = self.warm_start and folder is not None and is_begun(folder)
+        goes_on = self.warm_start and folder is not None and RunFolder(folder).settings.exists()
         given = with_numbers(self, options_of(PipelineOptions))
         resolved = {
             "constraints": several("constraints", self.constraints),

@@ -14,10 +14,8 @@ from automl_admm.store.run_folder import RunFolder
 
 def asked_before(config: RunConfig) -> dict[str, Any]:
     """Return the request of the run that this one goes on with; empty for a new one."""
-    if not config.resumed or config.place is None:
-        return {}
-    folder = RunFolder(config.place)
-    return dict(folder.read(folder.settings)["request"])
+    before = config.run_before()
+    return {} if before is None else dict(before["request"])
 
 
 def seed_to_use(random_state: Any, before: str | Path | None) -> int:

@@ -36,8 +36,8 @@ from automl_admm.runs.finish.demands import (
     tell_broken,
 )
 from automl_admm.runs.finish.outcome import PipelineResult
-from automl_admm.runs.prepare.blind_metric import CURE, note_blind_metric
 from automl_admm.runs.prepare.preparation import Preparation, prepare
+from automl_admm.runs.prepare.scoring_trial import SEES_DECISIONS, note_blind_metric
 from automl_admm.runs.reuse import reuse_runs
 
 # Frames from a warning here to the caller of `fit`: `fit` of the kind, and `fit` of both kinds.
@@ -104,7 +104,7 @@ def prepare_given(config: RunConfig, given: Given) -> Preparation:
     for line in prepared.doubtful_limits:
         warnings.warn(line, LimitWarning, stacklevel=TO_CALLER + 1)
     if (note := note_blind_metric(prepared)) is not None:
-        warnings.warn(f"{note} {CURE}", LimitWarning, stacklevel=TO_CALLER + 1)
+        warnings.warn(f"{note} {SEES_DECISIONS}", LimitWarning, stacklevel=TO_CALLER + 1)
     return prepared
 
 

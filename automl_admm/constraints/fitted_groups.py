@@ -56,14 +56,11 @@ def meet_fitted(constraint: Constraint, rows: Any, whole: Any) -> Constraint:
     if not hangs_on_rows(constraint) or not isinstance(function, Grouped) or groups is None:
         return constraint
     names = groups(whole)
-    unseen = set(names) - set(groups(rows)) if _least_of(constraint) else set()
+    has_least = isinstance(constraint.groups, Grouping) and constraint.groups.least > 0
+    unseen = set(names) - set(groups(rows)) if has_least else set()
     left_out = tuple(sorted({*function.left_out, *unseen}))
     compared = group_names(names, constraint.limit.name, left_out)
     return replace(found, function=replace(function, names=compared, left_out=left_out))
-
-
-def _least_of(constraint: Constraint) -> int:
-    return constraint.groups.least if isinstance(constraint.groups, Grouping) else 0
 
 
 def with_fitted(

@@ -280,8 +280,9 @@ def _with_options(written: WrittenLimit, plugin: ConstraintPlugin) -> Constraint
             hint = f"Write '{plugin.name}{wanted}'{more}."
             raise ConfigurationError(f"'{written.name}' lacks its classes.", hint=hint)
     elif options and (plugin.target != "two classes" or given != ("class",) or own is None):
+        by = f"{{{','.join(map(str, written.classes))}}}"
         raise ConfigurationError(
-            f"'{written.name}': '{plugin.name}' is not measured by {_options_in_words(written)}.",
+            f"'{written.name}': '{plugin.name}' is not measured by {by}.",
             hint=_other_options(plugin),
         )
     if not given:
@@ -291,10 +292,6 @@ def _with_options(written: WrittenLimit, plugin: ConstraintPlugin) -> Constraint
     if plugin.function is None:
         return replace(plugin, grouped=asked, target="classes")
     return replace(plugin, function=asked, target="classes")
-
-
-def _options_in_words(written: WrittenLimit) -> str:
-    return f"{{{','.join(map(str, written.classes))}}}"
 
 
 def _other_options(plugin: ConstraintPlugin) -> str:

@@ -65,7 +65,10 @@ class InlineExecutor:
         for tasks in (self._waiting, self._broken_off):
             dropped = [task for task in tasks if task.number == number]
             tasks[:] = [task for task in tasks if task.number != number]
-            self._ended += [_cancelled(task) for task in dropped]
+            self._ended += [
+                Finished(task.number, Status.CANCELLED, message="killed on request")
+                for task in dropped
+            ]
 
     def close(self) -> None:
         """Drop waiting tasks, and remove the scratch folder if it is ours."""
@@ -79,10 +82,6 @@ class InlineExecutor:
         seconds = time.monotonic() - begun
         finished = Finished(task.number, report.status, report.result, report.message, seconds)
         return self._folders.hand_out(finished, folder, keep=task.keep)
-
-
-def _cancelled(task: Task) -> Finished:
-    return Finished(task.number, Status.CANCELLED, message="killed on request")
 
 
 def _perform(work: Any, task: Task, folder: Path) -> TaskReport:

@@ -48,7 +48,9 @@ def _signals_waiting() -> Iterator[None]:
         yield
         return
     came: list[int] = []
-    before = {number: signal.signal(number, lambda n, _: came.append(n)) for number in _handled()}
+    # Not those that this process chose to ignore, nor those with a handler unknown to Python.
+    handled = [one for one in ENDING if signal.getsignal(one) not in (signal.SIG_IGN, None)]
+    before = {number: signal.signal(number, lambda n, _: came.append(n)) for number in handled}
     try:
         yield
     finally:
@@ -70,8 +72,3 @@ def import_for_frames() -> None:
 
     check_array(pd.DataFrame({"number": [0.5], "text": ["a"]}), dtype=None)
     check_array(np.zeros((1, 1)))
-
-
-def _handled() -> list[int]:
-    """Signals that this process has not chosen to ignore, and whose handler Python knows."""
-    return [number for number in ENDING if signal.getsignal(number) not in (signal.SIG_IGN, None)]

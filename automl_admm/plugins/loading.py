@@ -140,7 +140,7 @@ class Plugins:
     def registries(self, hook: str) -> Iterator[tuple[Registry[Any], Callable[[Any], bool]]]:
         """Yield the registries of a provider hook, each with the test for its records."""
         if hook != "components":
-            yield getattr(self, hook), _always
+            yield getattr(self, hook), lambda _: True
             return
         for task, registry in self.components.items():
             yield registry, partial(_serves, task)
@@ -387,10 +387,6 @@ def _records(
 
 def _itself(item: object) -> object:
     return item
-
-
-def _always(_: object) -> bool:
-    return True
 
 
 def _serves(task: LearningTask, record: ComponentPlugin) -> bool:

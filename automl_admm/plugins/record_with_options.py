@@ -28,9 +28,6 @@ class RecordWithOptions(NamedRecord):
         NamedRecord.__post_init__(self)
         if not isinstance(self.options, type) or not is_dataclass(self.options):
             raise PluginError(f"plugin '{self.name}': its options must be a dataclass.")
-        if any(field.init and not _has_default(field) for field in fields(self.options)):
+        given = [field for field in fields(self.options) if field.init]
+        if any(one.default is MISSING and one.default_factory is MISSING for one in given):
             raise PluginError(f"plugin '{self.name}': every option needs a default.")
-
-
-def _has_default(field: Any) -> bool:
-    return field.default is not MISSING or field.default_factory is not MISSING

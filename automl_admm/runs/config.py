@@ -8,6 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import cached_property
 from numbers import Real
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.metric_code import digest_metric
 from automl_admm.runs.options import OPTIONS, RunOptions
 from automl_admm.runs.validation import check_option, check_whole, number_as_json
+from automl_admm.store.run_folder import RunFolder
 
 DEFAULT_SECONDS = 60.0
 SHARE_OF_ONE_EVALUATION = 1 / 8
@@ -177,6 +179,13 @@ class RunConfig(RunOptions):
     def place(self) -> Path | None:
         """Path of the run's folder, independent of the process's present working folder."""
         return None if self.work_dir is None else self.origin / self.work_dir
+
+    def run_before(self) -> dict[str, Any] | None:
+        """Return `run.json` of the run that this one goes on with; None for a new run."""
+        if not self.resumed or self.place is None:
+            return None
+        folder = RunFolder(self.place)
+        return folder.read(folder.settings)
 
     @property
     def is_repeatable(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -85,14 +86,6 @@ def _solver(kind: type[Any], setting: str, given: Any) -> Any:
     return kind(name=name_of(setting, given), summary=SUMMARY, factory=factory)
 
 
-def _theta_solver(setting: str, given: Any) -> Any:
-    return _solver(ThetaSolverPlugin, setting, given)
-
-
-def _z_solver(setting: str, given: Any) -> Any:
-    return _solver(ZSolverPlugin, setting, given)
-
-
 def _strategy(setting: str, given: Any) -> Any:
     if isinstance(given, StrategyPlugin) or not callable(given):
         return given if isinstance(given, StrategyPlugin) else None
@@ -125,8 +118,8 @@ def _metric(setting: str, given: Any) -> Any:
 # The hook of each setting, and the reader of its objects.
 PARTS: Mapping[str, tuple[str, Callable[[str, Any], Any]]] = MappingProxyType(
     {
-        "theta_solver": ("theta_solvers", _theta_solver),
-        "z_solver": ("z_solvers", _z_solver),
+        "theta_solver": ("theta_solvers", partial(_solver, ThetaSolverPlugin)),
+        "z_solver": ("z_solvers", partial(_solver, ZSolverPlugin)),
         "strategy": ("strategies", _strategy),
         "executor": ("executors", _executor),
         "scoring": ("metrics", _metric),

@@ -40,8 +40,7 @@ from automl_admm.runs.finish.no_success import LONGER, best_or_raise, is_interru
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import PassedOver, if_better, not_certified
 from automl_admm.runs.finish.reserve import reserve_of
-from automl_admm.runs.finish.rows_aside import write_rows_aside
-from automl_admm.runs.finish.run_files import note_passed_over, write_model
+from automl_admm.runs.finish.run_files import note_passed_over, write_model, write_rows_aside
 from automl_admm.runs.finish.ways import FoldWays, Ways
 from automl_admm.runs.kept_predictions import KeptPredictions
 from automl_admm.runs.prepare.assembly import build_executor, title_of_executor
@@ -315,13 +314,9 @@ def _makeshift(ending: Ending, passed: Sequence[PassedOver] = ()) -> Shipped:
     Of what was `passed` over only a failure that more time would not mend is noted.
     """
     ready = ending.fallbacks or (last_resort(ending.prepared, ending.session.scratch),)
-    shipped = _unevaluated(ready[0])
-    noted = tuple(one for one in passed if not one.needs_time)
-    return replace(shipped, refit=replace(shipped.refit, passed_over=noted))
-
-
-def _unevaluated(ready: Fallback) -> Shipped:
-    return Shipped(ready.refit, ready.finished, fallback=ready.kind)
+    found, noted = ready[0], tuple(one for one in passed if not one.needs_time)
+    refit = replace(found.refit, passed_over=noted)
+    return Shipped(refit, found.finished, fallback=found.kind)
 
 
 def _fit_and_test(ending: Ending) -> tuple[Refit, Finished, Examined | None]:

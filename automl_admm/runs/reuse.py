@@ -26,8 +26,7 @@ from automl_admm.runs.measured_anew import measure_anew, read_answers
 from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.prepare.reused import Reused, ReusedRun
-from automl_admm.runs.session.changes import best_texts, read_anew
-from automl_admm.runs.session.mixed_basis import MIXED
+from automl_admm.runs.session.changes import MIXED, best_texts, read_anew
 from automl_admm.runs.session.run_log import Log, read_log
 from automl_admm.store.run_folder import RunFolder
 

@@ -136,10 +136,10 @@ def kept_cv(config: RunConfig) -> Any:
 
     The default for other limits may be another one.
     """
-    if config.cv is not None or not config.resumed or config.place is None:
+    before = config.run_before() if config.cv is None else None
+    if before is None:
         return config.cv
-    folder = RunFolder(config.place)
-    settings = folder.read(folder.settings)["settings"]
+    settings = before["settings"]
     folds = int(settings["folds"])
     if folds == 1:
         return HOLDOUT
@@ -152,10 +152,8 @@ def held_back(config: RunConfig) -> frozenset[str]:
 
     They come in where changes are allowed.
     """
-    if config.changes_allowed or not config.resumed or config.place is None:
-        return frozenset()
-    folder = RunFolder(config.place)
-    return frozenset(folder.read(folder.settings)["components_left_out"])
+    before = None if config.changes_allowed else config.run_before()
+    return frozenset() if before is None else frozenset(before["components_left_out"])
 
 
 def _schema_of(option: Option) -> Schema:

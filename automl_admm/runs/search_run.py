@@ -20,7 +20,6 @@ from automl_admm.runs.driving.budget import FIRST_SHARE, Budget, Reserve, attrib
 from automl_admm.runs.driving.cost_model import CostModel, Foresight
 from automl_admm.runs.driving.desk import Desk
 from automl_admm.runs.driving.driver import Driver
-from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.driving.logbook import NO_PAST, Past
 from automl_admm.runs.prepare.assembly import build_observers
 from automl_admm.search.protocol import Search, SearchProblem
@@ -125,11 +124,8 @@ def teller(
         known=past.evaluations,
     )
     deadline = None if seconds is None else config.begun + seconds
-    hurry = Hurry(deadline, partial(_is_interrupted, config.interrupts))
+    interrupts = config.interrupts
+    hurry = Hurry(deadline, lambda: interrupts is not None and interrupts.came)
     requested = build_observers(config, plugins)
     observers = Observers(plugins.manager, config.callbacks, hurry, requested)
     return partial(observers.tell, info=info)
-
-
-def _is_interrupted(interrupts: Deferral | None) -> bool:
-    return interrupts is not None and interrupts.came

@@ -7,7 +7,7 @@ rows stand beside it: a certificate is that of any rate.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -103,7 +103,9 @@ class NoiseMoves:
             return Estimate(math.nan, NO_SPREADS)
         X = as_frame(evaluated.X)
         noisy, has_numbers = X.copy(deep=False), np.zeros(len(X), dtype=bool)
-        labels = list(_given_as_numbers(X, evaluated.origins or {}))
+        # Without those made of a date or a text of the user.
+        origins = evaluated.origins or {}
+        labels = [one for one in numeric_labels(X) if origins.get(str(one), str(one)) == str(one)]
         if not labels:
             raise ConfigurationError(NO_NUMBERS, hint="Choose another limit.")
         for label in labels:
@@ -114,13 +116,6 @@ class NoiseMoves:
                 noisy[label] = numbers + size * _signs(numbers, str(label))
         given = X.loc[has_numbers], noisy.loc[has_numbers]
         return _moved(evaluated, *given, self.noise.more_than, NUMBERS)
-
-
-def _given_as_numbers(X: Any, origins: Mapping[str, str]) -> Iterator[Any]:
-    """Yield the columns of numbers, without those made of a date or a text of the user."""
-    for label in numeric_labels(X):
-        if origins.get(str(label), str(label)) == str(label):
-            yield label
 
 
 def _signs(numbers: NDArray[np.float64], name: str) -> NDArray[np.float64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -42,7 +43,8 @@ class BestFirstSearch(Learner):
         while True:
             for node in self._open:
                 if seen.get(node, 0) < self._completions:
-                    found = self._completion(node, taken)
+                    draw = partial(complete, self._space, node, self._rng)
+                    found = first_new(draw, taken, TRIES)
                     if found is not None:
                         return found
             if not self._expand(best):
@@ -60,9 +62,6 @@ class BestFirstSearch(Learner):
                 seen[path] = seen.get(path, 0) + 1
                 best[path] = min(best.get(path, math.inf), loss)
         return seen, best
-
-    def _completion(self, node: Path, taken: Collection[Selection]) -> Selection | None:
-        return first_new(lambda: complete(self._space, node, self._rng), taken, TRIES)
 
     def _expand(self, best: dict[Path, float]) -> bool:
         """Put the children of the best open node in its place; return False if none has any."""

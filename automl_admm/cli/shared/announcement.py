@@ -8,8 +8,8 @@ from automl_admm.constraints.fitted_groups import say_fitted
 from automl_admm.core.percentages import percent_of_confidence, percent_of_risk
 from automl_admm.runs.finish.certified_ensemble import may_be_certified
 from automl_admm.runs.options import FLAGS, FOLDS
-from automl_admm.runs.prepare.blind_metric import CURE, note_blind_metric
 from automl_admm.runs.prepare.preparation import Preparation
+from automl_admm.runs.prepare.scoring_trial import SEES_DECISIONS, note_blind_metric
 from automl_admm.runs.prepare.searched_rows import tell_searched
 
 
@@ -27,7 +27,7 @@ def announce(prepared: Preparation) -> Iterator[str]:
     for constraint in prepared.constraints:
         yield from say_fitted(constraint)
     if (note := note_blind_metric(prepared)) is not None:
-        yield f"{note} {CURE.on_command_line(FLAGS)}"
+        yield f"{note} {SEES_DECISIONS.on_command_line(FLAGS)}"
     yield from _announce_proof(prepared)
 
 

@@ -75,7 +75,9 @@ class Ongoing:
                 return
         self._spent += candidate.fidelity
         seconds, until_deadline = self._desk.budget.limit_of_next(self._log.best)
-        arguments = {"candidate": candidate, "seed": self._seed(candidate)}
+        # The seed is the same at every fidelity: a rough fit can go on.
+        seed = self._problem.seed_of(self._problem.key(replace(candidate, fidelity=1.0)))
+        arguments = {"candidate": candidate, "seed": seed}
         if candidate.fidelity == 1.0:  # on fewer rows anything is behind
             arguments |= self._desk.race(self._log.best)
         keep = self._desk.finish is not None
@@ -94,10 +96,6 @@ class Ongoing:
             return self._desk.past.begun[key]
         self._last_number += 1
         return self._last_number
-
-    def _seed(self, candidate: Candidate) -> int:
-        """Return the seed of a candidate, the same at every fidelity: a rough fit can go on."""
-        return self._problem.seed_of(self._problem.key(replace(candidate, fidelity=1.0)))
 
     def take_in(self, finished: Sequence[Finished]) -> list[Evaluation]:
         """Enter ended evaluations in the log and the store, and return them."""

@@ -9,7 +9,6 @@ from dataclasses import replace
 from automl_admm.certify.bounds.row_counts import stretch
 from automl_admm.certify.certificate import Price
 from automl_admm.certify.plan.power import half_width
-from automl_admm.certify.walk.looks import Look
 from automl_admm.certify.walk.sequence import Contender, Route, Spot, order_routes
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.evidence import Evidence
@@ -44,8 +43,8 @@ def contend(
     if any(is_beyond_proof(*pair, aside, look, may_decide_more=may_decide_more) for pair in pairs):
         ranked = rank(evaluations, [constraint.limit for constraint in constraints])
         return tuple(Contender(best.key, -best.loss, -math.inf) for best in ranked[:1])
-    widths = _widths(constraints, aside, look)
-    scales = _scales(constraints, aside)
+    widths = _widths(constraints, aside)
+    scales = _scales(constraints, aside, widths)
     routes = [_route(one, constraints, widths, scales) for one in evaluations if one.is_ranked]
     return order_routes(routes, by_utility=any(map(compares_groups, constraints)))
 
@@ -87,14 +86,15 @@ def _widths_at(
     ]
 
 
-def _scales(constraints: Sequence[Constraint], aside: Aside) -> list[float]:
+def _scales(
+    constraints: Sequence[Constraint], aside: Aside, widths: Sequence[float]
+) -> list[float]:
     """Return the half-width of each bound by the standard error on the search's rows.
 
     It is known of the example alone, whose error on the rows set aside is scaled to the others;
     NaN where the bound of the example stands for all.
     """
     rows = math.sqrt((1.0 - aside.fraction) / aside.fraction) if aside.fraction else math.nan
-    widths = _widths(constraints, aside, aside.first_look)
     return [
         width * rows / standard_error(stretch(example, aside.fraction))
         if example is not None and compares_groups(constraint)
@@ -170,18 +170,15 @@ def _slack_of_one(limit: Limit, value: float, width: float) -> float:
     return room / width if 0.0 < width < math.inf else math.copysign(math.inf, room)
 
 
-def _widths(constraints: Sequence[Constraint], aside: Aside, look: Look) -> list[float]:
+def _widths(constraints: Sequence[Constraint], aside: Aside) -> list[float]:
     """Return the half-width of the bound of each limit; that of a fact is 0."""
-    return [
-        _width_of_one(constraint, example, aside.fraction, look.risk_of(constraint.limit))
-        for constraint, example in zip(constraints, aside.examples, strict=True)
-    ]
+    pairs = zip(constraints, aside.examples, strict=True)
+    return [_width_of_one(constraint, example, aside) for constraint, example in pairs]
 
 
-def _width_of_one(
-    constraint: Constraint, example: Evidence | None, share: float, risk: float
-) -> float:
+def _width_of_one(constraint: Constraint, example: Evidence | None, aside: Aside) -> float:
     limit = constraint.limit
     if example is not None:
-        return half_width(stretch(example, share), limit, risk, approximate_allowed=True)
+        seen, risk = stretch(example, aside.fraction), aside.first_look.risk_of(limit)
+        return half_width(seen, limit, risk, approximate_allowed=True)
     return USUAL_SPREAD * abs(limit.bound) if constraint.kind == "measured" else 0.0

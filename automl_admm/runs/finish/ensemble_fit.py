@@ -27,8 +27,7 @@ from automl_admm.runs.finish.ensemble import Ensemble, Member
 from automl_admm.runs.finish.final_fit import Press, Refit
 from automl_admm.runs.finish.other_limits import Cost, costs_of_refusal, refused_by_others
 from automl_admm.runs.finish.passed_over import say_end, worse_than_unseen
-from automl_admm.runs.finish.unseen_rows import say_unseen
-from automl_admm.runs.finish.ways import Expect
+from automl_admm.runs.finish.ways import Expect, say_unseen
 from automl_admm.runs.kept_predictions import (
     DamagedPredictionsError,
     KeptPredictions,
@@ -182,8 +181,7 @@ class EnsembleFit:
             }
         except AutomlAdmmError as problem:
             return Finished(0, Status.ERROR, message=problem.message)
-        finished = self._do(TaskKind.ASSEMBLE, given, 1.0, keep=True)
-        return self.press.loadable(finished) if finished.status is Status.SUCCESS else finished
+        return self.press.loadable(self._do(TaskKind.ASSEMBLE, given, 1.0, keep=True))
 
     @property
     def _is_over(self) -> bool:
@@ -323,7 +321,6 @@ def _as_arrays(rows: Sequence[Cost], members: int) -> Mapping[str, Array]:
 
 
 def _members_of(ensemble: Ensemble, fitted: Mapping[str, Finished]) -> EnsembleMembers:
-    """Return the fitted members of an ensemble."""
     fits = [fitted[one.evaluation.key] for one in ensemble.members]
     results = [FinalFitResult.from_json(one.result) for one in fits]
     return EnsembleMembers(

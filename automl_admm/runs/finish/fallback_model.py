@@ -9,7 +9,7 @@ They are no evaluations: no solver is told of them, they are not in the log, and
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,7 +26,6 @@ from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.finish.ways import with_costs
 from automl_admm.runs.prepare.preparation import Preparation
-from automl_admm.search.protocol import SearchProblem
 
 # With more cells to learn from for each second left, the first evaluation may take all of them. A
 # quick first pipeline is ready sooner than a makeshift one is saved.
@@ -71,7 +70,7 @@ class LateFallback:
         """Keep the model if this is its end."""
         is_its = self._task is not None and finished.number == self._task.number
         if is_its and finished.status is Status.SUCCESS and finished.folder:
-            self.ready = (_fallback(self._prepared, self._prepared.problem, finished, None),)
+            self.ready = (_fallback(self._prepared, finished, None),)
 
 
 @dataclass(frozen=True)
@@ -108,16 +107,16 @@ def _fit_now(
     prepared: Preparation, desk: Desk, candidates: Sequence[Candidate | None], deadline: float
 ) -> tuple[Fallback, ...]:
     """Fit the models of some candidates, best first."""
-    problem, dispatch = prepared.problem, desk.dispatch
-    ready: list[Fallback] = []
-    for batch in _batches(candidates, dispatch.workers):
+    dispatch, ready = desk.dispatch, list[Fallback]()
+    size = max(dispatch.workers, 1)
+    for batch in (candidates[i : i + size] for i in range(0, len(candidates), size)):
         tasks = [_task(prepared, candidate, dispatch) for candidate in batch]
         until = max(deadline, prepared.config.begun + SHORTEST_BUDGET) - LAST_RESORT
         ended = _done(tasks, dispatch, until, desk.interrupts)
         for task, candidate in zip(tasks, batch, strict=True):
             finished = ended.get(task.number)
             if finished is not None and finished.status is Status.SUCCESS and finished.folder:
-                ready.append(_fallback(prepared, problem, finished, candidate))
+                ready.append(_fallback(prepared, finished, candidate))
     return tuple(sorted(ready, key=lambda fallback: BEST_FIRST.index(fallback.kind)))
 
 
@@ -140,7 +139,7 @@ def last_resort(prepared: Preparation, scratch: Path) -> Fallback:
         ) from problem
     # No executor gave it a number, and nobody waits for it.
     done = Finished(0, Status.SUCCESS, found, folder=folder)
-    return _fallback(prepared, prepared.problem, done, None)
+    return _fallback(prepared, done, None)
 
 
 def _is_short(prepared: Preparation, left: float) -> bool:
@@ -149,13 +148,6 @@ def _is_short(prepared: Preparation, left: float) -> bool:
     cells = sum(len(train) for train, _ in work.splits) * work.table.shape[1]
     pace = QUICK_CELLS_A_SECOND if prepared.problem.quick else CELLS_A_SECOND
     return bool(cells > pace * left)
-
-
-def _batches(
-    candidates: Sequence[Candidate | None], workers: int
-) -> Iterator[Sequence[Candidate | None]]:
-    size = max(workers, 1)
-    yield from (candidates[i : i + size] for i in range(0, len(candidates), size))
 
 
 def _task(prepared: Preparation, candidate: Candidate | None, dispatch: Dispatcher) -> Task:
@@ -187,10 +179,8 @@ def _done(
     return found
 
 
-def _fallback(
-    prepared: Preparation, problem: SearchProblem, finished: Finished, candidate: Candidate | None
-) -> Fallback:
-    found = FallbackResult.from_json(finished.result)
+def _fallback(prepared: Preparation, finished: Finished, candidate: Candidate | None) -> Fallback:
+    found, problem = FallbackResult.from_json(finished.result), prepared.problem
     kind = FallbackKind.CONSTANT if candidate is None else FallbackKind.FEW_ROWS
     evaluation = Evaluation(
         number=0,

@@ -303,8 +303,7 @@ class Press:
         }
         grace = GRACE if ships else 0.0
         finished = self._twice(TaskKind.REFIT, arguments, grace - kept_back)
-        is_done = finished.status is Status.SUCCESS
-        return self.loadable(finished) if is_done and ships else finished
+        return self.loadable(finished) if ships else finished
 
     def make(
         self,
@@ -339,8 +338,7 @@ class Press:
             "models": models,
             "path": tuple(path),
         }
-        finished = self._twice(TaskKind.FIT_FOLDS, arguments, GRACE - kept_back)
-        return self.loadable(finished) if finished.status is Status.SUCCESS else finished
+        return self.loadable(self._twice(TaskKind.FIT_FOLDS, arguments, GRACE - kept_back))
 
     def settle(self, finished: Finished, thresholds: Thresholds) -> Finished:
         """Ship a fitted model with other thresholds, and measure it anew on held-out rows."""
@@ -350,8 +348,8 @@ class Press:
             "seconds": FinalFitResult.from_json(finished.result).fit_seconds,
         }
         # Little is left to do: a certificate that has passed is worth a moment more.
-        settled = self._twice(TaskKind.SETTLE, arguments, max(finished.seconds, LEAST_RELOADING))
-        return self.loadable(settled) if settled.status is Status.SUCCESS else settled
+        grace = max(finished.seconds, LEAST_RELOADING)
+        return self.loadable(self._twice(TaskKind.SETTLE, arguments, grace))
 
     def _twice(self, kind: TaskKind, arguments: Mapping[str, Any], grace: float) -> Finished:
         """Do a task, and once more if its process was lost by no fault of its own."""
@@ -364,7 +362,8 @@ class Press:
 
     def loadable(self, finished: Finished) -> Finished:
         """Load the shipped file in a child of its own; return the fit, or the failure to load."""
-        if finished.folder is None or self.dispatch.runs_here:
+        is_done = finished.status is Status.SUCCESS and finished.folder is not None
+        if not is_done or self.dispatch.runs_here:
             return finished
         try:
             contents = {name: read_told(finished, name) for name in finished.result.get(FILES, {})}

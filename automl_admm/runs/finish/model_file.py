@@ -19,11 +19,11 @@ from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.shares import Share
 from automl_admm.data.reading.timed_reading import read_again
 from automl_admm.data.table_schema import had_decimal_commas, read_schema
+from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.plugins.loading import OUR_PLUGINS, Plugins, load_plugins
 from automl_admm.runs.finish.encoding_of_training import encoding_before
 from automl_admm.runs.finish.model_versions import tell_missing
-from automl_admm.runs.finish.overflows import has_gaps, overflow_of
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder
 
@@ -48,6 +48,8 @@ OUR_TYPES = frozenset(
 # What a model's file may become when it is unpacked: arrays of one value shrink much, none so much.
 MOST_TIMES = 100
 MOST_UNPACKED = 500_000_000
+# The square of a larger number is none in single precision.
+LARGE = 1.8e19
 
 
 def load_model(folder: RunFolder, manifest: Mapping[str, Any] | None = None) -> Any:
@@ -199,3 +201,54 @@ def load_fitted(content: bytes, seconds: float = LOAD_SECONDS) -> Any:
     if problems:
         reason = say_error(problems[0])
     raise AutomlAdmmError(f"the fitted pipeline cannot be loaded: {reason}.", hint=HINT)
+
+
+def has_gaps(X: Any) -> bool:
+    """Return True if a cell of the rows is empty."""
+    import pandas as pd
+
+    return bool(pd.DataFrame(X).isna().to_numpy().any())
+
+
+def overflow_of(model: Any, X: Any) -> str | None:
+    """Name the largest number of the rows if a model takes them without such numbers.
+
+    It is asked to predict them once more, with zeros in the places of large ones.
+    """
+    import pandas as pd
+
+    frame = pd.DataFrame(X)
+    sizes = {place: _sizes(frame.iloc[:, place]) for place in range(frame.shape[1])}
+    largest = {place: size.max() for place, size in sizes.items() if (size > LARGE).any()}
+    if not largest or not _takes(model, _tamed(X, frame, sizes, largest)):
+        return None
+    place = max(largest, key=lambda one: largest[one])
+    value = frame.iloc[int(sizes[place].to_numpy().argmax()), place]
+    return f"large numbers, such as {value:.6g} in column '{frame.columns[place]}'"
+
+
+def _sizes(column: Any) -> Any:
+    """Return the absolute values of a column of numbers, 0 for what is none."""
+    import numpy as np
+    import pandas as pd
+
+    is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    values = column.to_numpy(dtype=float, na_value=np.nan) if is_number else np.zeros(len(column))
+    sizes = np.abs(values)
+    return pd.Series(np.where(np.isfinite(sizes), sizes, 0.0), index=column.index)
+
+
+def _tamed(X: Any, frame: Any, sizes: Any, largest: Any) -> Any:
+    found = frame.copy()
+    for place in largest:
+        found.isetitem(place, found.iloc[:, place].mask(sizes[place] > LARGE, 0))
+    return found if hasattr(X, "columns") else found.to_numpy()
+
+
+def _takes(model: Any, X: Any) -> bool:
+    try:
+        with unheard_warnings():
+            model.predict(X)
+    except (Exception, SystemExit):  # noqa: BLE001 - a model may raise anything
+        return False
+    return True

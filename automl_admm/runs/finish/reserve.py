@@ -13,8 +13,7 @@ from automl_admm.plugins.records import Constraint
 from automl_admm.runs.driving.budget import Reserve
 from automl_admm.runs.finish.contenders import contend
 from automl_admm.runs.finish.effort import MOST_SLOWDOWN
-from automl_admm.runs.finish.unseen_rows import say_unseen
-from automl_admm.runs.finish.ways import Expect, FoldWays
+from automl_admm.runs.finish.ways import Expect, FoldWays, say_unseen
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.prepare.set_aside import Aside
 
@@ -98,24 +97,6 @@ class EnsembleReserve(FitReserve):
         return max(one, min(FITS_OF_AN_ENSEMBLE * one, self._most))
 
 
-class Walkers:
-    """The evaluations of a log, and those of them that a certifying walk would test."""
-
-    def __init__(self, constraints: Sequence[Constraint], aside: Aside) -> None:
-        self._constraints, self._aside = constraints, aside
-        self._ranked: dict[str, Evaluation] = {}
-
-    def learn(self, evaluation: Evaluation) -> None:
-        """Take in an evaluation that may be tested."""
-        if evaluation.is_ranked:
-            self._ranked[evaluation.key] = evaluation
-
-    def in_order(self) -> tuple[Evaluation, ...]:
-        """Return the evaluations that a walk would test now, in its order."""
-        ordered = contend(tuple(self._ranked.values()), self._constraints, self._aside)
-        return tuple(self._ranked[key] for key in dict.fromkeys(one.key for one in ordered))
-
-
 class WalkReserve(FitReserve):
     """Reserves the final fits of a certifying walk: of all pipelines in the order known by now.
 
@@ -127,8 +108,9 @@ class WalkReserve(FitReserve):
         self,
         expect: Expect,
         quickest: Expect,
+        constraints: Sequence[Constraint],
+        aside: Aside,
         budget: float | None,
-        walkers: Walkers,
         seconds_used: float = 0.0,
     ) -> None:
         super().__init__(expect, quickest)
@@ -136,19 +118,23 @@ class WalkReserve(FitReserve):
         if budget is not None:
             whole = SHARE_OF_A_WALK * (budget + seconds_used)
             self._most = min(whole, SHARE_OF_A_SESSION * budget)
-        self._walkers = walkers
+        self._constraints, self._aside = constraints, aside
+        self._ranked: dict[str, Evaluation] = {}
         self._order: tuple[Evaluation, ...] = ()
         self._best_of_order: str | None = None
 
     def learn(self, evaluation: Evaluation) -> None:
         """Learn its cost, and that it may be tested."""
         super().learn(evaluation)
-        self._walkers.learn(evaluation)
+        if evaluation.is_ranked:
+            self._ranked[evaluation.key] = evaluation
 
     def seconds(self, best: Evaluation | None) -> float:
         """Return the seconds of the walk; its order is made anew when there is a new best."""
         if best is not None and best.key != self._best_of_order:
-            self._best_of_order, self._order = best.key, self._walkers.in_order()
+            ordered = contend(tuple(self._ranked.values()), self._constraints, self._aside)
+            keys = dict.fromkeys(one.key for one in ordered)
+            self._best_of_order, self._order = best.key, tuple(map(self._ranked.__getitem__, keys))
         one = self.expect(best)
         known = [self.expect(evaluation) for evaluation in self._order]
         least = max([one, *known[:1]])
@@ -168,8 +154,8 @@ def reserve_of(prepared: Preparation, fit: Expect, ways: FoldWays, *, may_keep: 
         return min(expect(evaluation), kept) if may_keep and ways.is_wanted else expect(evaluation)
 
     if prepared.aside is not None:
-        walk = Walkers(prepared.constraints, prepared.aside)
-        return WalkReserve(expect, quickest, config.seconds, walk, config.seconds_used)
+        walk, times = (prepared.constraints, prepared.aside), (config.seconds, config.seconds_used)
+        return WalkReserve(expect, quickest, *walk, *times)
     if config.ensemble and not ways.is_asked and say_unseen(prepared.constraints) is None:
         return EnsembleReserve(expect, quickest, config.seconds)
     return FitReserve(expect, quickest)

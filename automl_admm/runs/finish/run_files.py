@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import logging
 import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from automl_admm.certify.certificate import Certificate, encode_certificate
+from automl_admm.constraints.group_comparison import Grouped
 from automl_admm.core.evaluations import ONE_CLASS
+from automl_admm.core.evidence import Evidence, Timing
 from automl_admm.core.run import FallbackKind
 from automl_admm.core.structure.pipeline_space import all_steps
 from automl_admm.data.ingest.records import ANSWERS
+from automl_admm.data.row_hashes import RowHashes
 from automl_admm.data.table_schema import DECIMAL
 from automl_admm.execution.task_folders import read_regular
 from automl_admm.pipelines.fit_results import FinalFitResult
@@ -31,7 +37,8 @@ from automl_admm.runs.finish.passed_over import WENT_WRONG, PassedOver, as_conte
 from automl_admm.runs.finish.script.pipeline_script import make_script, put_script
 from automl_admm.runs.finish.walked_ensemble import WALKED, walked_content
 from automl_admm.runs.finish.walked_log import describe_log
-from automl_admm.runs.provenance import versions
+from automl_admm.runs.prepare.preparation import Preparation
+from automl_admm.runs.provenance import machine, row_hashes_of, versions
 from automl_admm.runs.session.run_json import describe_run_of_model
 from automl_admm.store.file_schemas import AS_SHIPPED, OF_RUN, RUN_FORMAT, RUN_ID, SCRIPT_SHA256
 from automl_admm.store.json_content import FORMAT, with_digest
@@ -188,3 +195,57 @@ def tell_strangers(outcome: PipelineResult) -> None:
         told = "%s: its trusted_types lack %s, so that `automl-admm predict` refuses the model"
         titles = " and ".join(map(registry.title, foreign))
         logger.warning(told, titles, ", ".join(strange))
+
+
+def write_rows_aside(
+    folder: RunFolder, run_id: str | None, prepared: Preparation, evidence: Sequence[Evidence]
+) -> None:
+    """Write the places of rows set aside, the run's own measurements, and the hashes of its rows.
+
+    Each row has a number to tell it from others.
+    """
+    aside, places = prepared.aside, [int(place) for place in prepared.set_aside]
+    content: dict[str, Any] = {
+        **({} if run_id is None else {RUN_ID: run_id}),
+        "rows": prepared.rows,
+        "places": places,
+        "fraction": None if aside is None else aside.fraction,
+        "groups": {
+            str(one.limit): list(one.function.names)
+            for one in prepared.constraints
+            if isinstance(one.function, Grouped)
+        },
+        "measured": {
+            str(one.limit): _as_plain(seen)
+            for one, seen in zip(prepared.constraints, evidence, strict=False)
+            if one.kind == "measured"
+        },
+    }
+    if content["measured"]:
+        content["machine"] = machine()
+    if prepared.work.tested is not None:
+        content["tested"] = [int(place) for place in prepared.work.tested]
+    write_json(folder.rows_set_aside, content)
+    file, hashes = io.BytesIO(), _hashes(prepared)
+    for kind in (hashes.exact, hashes.canonical, hashes.placed, hashes.written):
+        np.save(file, kind)
+    write_atomically(folder.row_hashes, file.getvalue())
+
+
+def _as_plain(evidence: Evidence) -> float | list[float] | None:
+    if isinstance(evidence, Timing):
+        return [float(value) for value in evidence.values]
+    return float(evidence.value) if math.isfinite(evidence.value) else None
+
+
+def _hashes(prepared: Preparation) -> RowHashes:
+    """Return the hashes of every row of the data, in their order."""
+    hashes = RowHashes(*np.zeros((4, prepared.rows), dtype=np.uint64))
+    aside = np.zeros(prepared.rows, dtype=bool)
+    aside[prepared.set_aside] = True
+    for places, table in ((~aside, prepared.work.table), (aside, prepared.work.held_out)):
+        if table is not None:
+            found = row_hashes_of(table)
+            hashes.exact[places], hashes.canonical[places] = found.exact, found.canonical
+            hashes.placed[places], hashes.written[places] = found.placed, found.written
+    return hashes

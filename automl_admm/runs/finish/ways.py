@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,9 +12,9 @@ from automl_admm.core.evaluations import Evaluation, is_feasible
 from automl_admm.pipelines.ensembles.fold_models import Keeping, rows_learned, shipped_folds
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.work import PipelineWork
+from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.kept_models import KeptModels
 from automl_admm.runs.finish.of_folds import ASKED, OfFolds
-from automl_admm.runs.finish.unseen_rows import say_unseen
 from automl_admm.runs.options import AUTO, FOLDS
 from automl_admm.runs.prepare.preparation import Preparation
 
@@ -24,6 +24,11 @@ LEAST_PART = 0.5
 PATIENCE = 3.0
 # Seconds in which a fit that hangs is noticed and ended, on a busy machine.
 ENDING = 2.0
+# For functions of the user's own, of which nothing else is known.
+CURE_OF_UNSEEN = (
+    'any_rows=True says of a cost that it needs none, kind="checked" of what is counted on the '
+    "model alone"
+)
 
 Expect = Callable[[Evaluation | None], float]
 # The seconds of the fold models of an evaluation; the last argument tells if they were kept.
@@ -195,3 +200,15 @@ def describe_folds(work: PipelineWork, reason: str) -> OfFolds:
     roles = work.table.roles
     models = len(shipped_folds(work.splits, roles))
     return OfFolds(models, rows_learned(work.splits, roles), len(work.table.y), reason)
+
+
+def say_unseen(constraints: Sequence[Constraint]) -> str | None:
+    """Say which limit lets no model of several fits ship; None without such a limit.
+
+    On the rows of the search each part may break it less than on others, as it learned from them.
+    """
+    found = next((one for one in constraints if one.needs_unseen), None)
+    if found is None:
+        return None
+    cure = f" ({CURE_OF_UNSEEN})" if found.kind == "measured" else ""
+    return f"limit '{found.limit.name}' needs rows from which no member learned{cure}"

@@ -126,13 +126,11 @@ def choose_solver(
     solver = _in_time(
         helper, partial(build_solver, registry, request), registry.title(name), deadline
     )
-    chosen = Chosen(solver, registry.title(name), partial(_build_stand_in, registry))
+    chosen = Chosen(
+        solver, registry.title(name), lambda: build_solver(registry, registry.stand_in().name)
+    )
     factory = registry.get(name).factory
     return replace(chosen, begin_use=factory.serve) if isinstance(factory, UsedObject) else chosen
-
-
-def _build_stand_in(registry: Registry[Any]) -> Any:
-    return build_solver(registry, registry.stand_in().name)
 
 
 def _in_time(helper: Helper, build: Callable[[], Any], title: str, deadline: float | None) -> Any:
@@ -278,3 +276,21 @@ def check_ranges(limits: Sequence[Limit]) -> None:
         other = least.get(limit.name)
         if not limit.at_least and other is not None and other.bound > limit.bound:
             raise ConfigurationError(f"no number is within both '{other}' and '{limit}'.")
+
+
+def in_known_order(
+    config: RunConfig, constraints: tuple[Constraint, ...]
+) -> tuple[RunConfig, tuple[Constraint, ...]]:
+    """Return the settings and their limits in the order of the continued run.
+
+    The log has the values of limits by place. Other limits than before keep the order given.
+    """
+    if (before := config.run_before()) is None:
+        return config, constraints
+    known = [(one["name"], one["at_least"]) for one in before["settings"]["limits"]]
+    given = [(one.limit.name, one.limit.at_least) for one in constraints]
+    if given == known or sorted(given) != sorted(known):
+        return config, constraints
+    places = [given.index(one) for one in known]
+    texts: Sequence[str | Constraint] = [config.constraints[place] for place in places]
+    return replace(config, constraints=tuple(texts)), tuple(constraints[place] for place in places)

@@ -90,11 +90,8 @@ def _of_rows(table: Table) -> str:
 def _of_groups(constraints: Iterable[Constraint]) -> str | None:
     """Digest the groups that weighers of rows are told, whatever the order of limits."""
     groups = [one.groups for one in constraints if compares_groups(one)]
-    return _digest(sorted(map(repr, groups))) if all(map(_is_grouping, groups)) else None
-
-
-def _is_grouping(groups: object) -> bool:
-    return isinstance(groups, Grouping)  # anything else is somebody's function
+    are_known = all(isinstance(one, Grouping) for one in groups)  # else one is somebody's function
+    return _digest(sorted(map(repr, groups))) if are_known else None
 
 
 def _types(X: Any) -> list[Any]:

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from automl_admm.core.errors import ConfigurationError, DataError, Remedy
+from automl_admm.core.errors import ConfigurationError, DataError, Remedy, suggest
+from automl_admm.core.limits import Limit
 from automl_admm.data.columns import column_kinds, has_gaps
 from automl_admm.data.conforming import Place, row_of
+from automl_admm.data.ingest.answers import (
+    PLAIN,
+    decide_answers,
+    read_answer,
+    read_sensitive,
+    read_target,
+    with_sensitive,
+)
 from automl_admm.data.ingest.applying import TakenIn, take_in
 from automl_admm.data.ingest.deciding import decide, plain_ingest
-from automl_admm.data.ingest.records import Ingest, Reading, read_ingest
+from automl_admm.data.ingest.records import ANSWERS, Ingest, Reading, read_ingest
 from automl_admm.data.levels import count_levels, orders_of
+from automl_admm.data.reading.file_options import DECIMALS
+from automl_admm.data.row_roles import RoleColumns
 from automl_admm.data.table_schema import Schema, schema_of
 from automl_admm.plugins.records import BuildContext, LearningTask
 from automl_admm.runs.config import RunConfig
-from automl_admm.store.run_folder import RunFolder
 
 
 def ingest_table(config: RunConfig, X: Any, place: Place = row_of) -> TakenIn:
@@ -24,11 +35,11 @@ def ingest_table(config: RunConfig, X: Any, place: Place = row_of) -> TakenIn:
     A resumed run reads the table by its own facts: found anew by a later version, or on other rows,
     they could be others. Runs of versions without an ingest took all columns as they were.
     """
-    if not config.resumed or config.place is None:
+    before = config.run_before()
+    if before is None:
         return take_in(X, decide(X, config.columns, place), place)
-    folder = RunFolder(config.place)
     try:
-        return take_in(X, read_ingest(folder.read(folder.settings)) or plain_ingest(X))
+        return take_in(X, read_ingest(before) or plain_ingest(X))
     except DataError:
         if not config.changes_allowed:
             raise
@@ -101,3 +112,66 @@ def name_of(target: Any) -> str | None:
     """Return the name of a target as text, if it has one."""
     name = getattr(target, "name", None)
     return None if name is None else str(name)
+
+
+def check_column_costs(
+    costs: Mapping[str, float] | None,
+    limits: Sequence[Limit],
+    ingest: Ingest,
+    others: Mapping[str, str],
+) -> None:
+    """Raise if a column with a cost is no feature, or if no limit asks for the costs.
+
+    The `others` are columns that are no features, each with what it is.
+    """
+    if costs is None:
+        return
+    if not any(limit.name == "column_cost" for limit in limits):
+        raise ConfigurationError(
+            "costs of columns are given, and no limit on them.",
+            hint=Remedy(
+                'Add {constraints}, such as "column_cost <= 20", or leave out {column_cost}.'
+            ),
+        )
+    known = list(ingest.by_name())
+    for name in costs:
+        if name in known:
+            continue
+        if name in others:
+            message = f"column '{name}' is {others[name]}: only features have a cost."
+            raise ConfigurationError(
+                message, hint=Remedy(f"Leave '{name}' out of {{column_cost}}.")
+            )
+        message = f"the costs of columns name '{name}', and the data have no such column."
+        raise ConfigurationError(message, hint=suggest(name, known))
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """The columns that are no features, numbers in text read as numbers by `answers`."""
+
+    y: Any
+    sensitive: Any
+    columns: RoleColumns
+    answers: Ingest
+
+
+def answer(config: RunConfig, y: Any, sensitive: Any, columns: RoleColumns) -> Answered:
+    """Read the columns that are no features; a resumed run reads them by its own facts."""
+    if (before := config.run_before()) is not None:
+        try:
+            return _read(read_ingest(before, ANSWERS) or PLAIN, y, sensitive, columns)
+        except DataError:
+            if not config.changes_allowed:
+                raise
+    decimal = None if config.decimal is None else DECIMALS[config.decimal]
+    found = decide_answers(y, columns.weight, config.task, decimal)
+    return _read(with_sensitive(found, sensitive), y, sensitive, columns)
+
+
+def _read(answers: Ingest, y: Any, sensitive: Any, columns: RoleColumns) -> Answered:
+    place, weight = columns.place, columns.weight
+    if weight is not None:
+        columns = replace(columns, weight=read_answer(weight, answers, place))
+    apart = read_sensitive(sensitive, answers, place)
+    return Answered(read_target(y, answers, place), apart, columns, answers)

@@ -36,24 +36,24 @@ from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.plugins.records import BuildContext, CheapFunction, Constraint, LearningTask
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.prepare.answering import answer
 from automl_admm.runs.prepare.assembly import (
     SearchPlan,
     check_confidences,
     check_executor,
+    in_known_order,
     plan_search,
     resolve_constraints,
 )
 from automl_admm.runs.prepare.certificate_plan import aims_of, aside_of, at_next_look, question_of
-from automl_admm.runs.prepare.column_costs import check_column_costs
 from automl_admm.runs.prepare.grammar_components import components_for
 from automl_admm.runs.prepare.ingesting import (
+    answer,
+    check_column_costs,
     context_of,
     ingest_table,
     name_of,
     schema_of_table,
 )
-from automl_admm.runs.prepare.known_order import in_known_order
 from automl_admm.runs.prepare.portfolio import Facts, Portfolio, choose_portfolio
 from automl_admm.runs.prepare.reused import Reused
 from automl_admm.runs.prepare.scoring_trial import check_scoring

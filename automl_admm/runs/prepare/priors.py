@@ -54,7 +54,8 @@ def _settings(
     """Return the settings of each component in the space, under the names of its parameters."""
     owners: defaultdict[str, dict[Key, str]] = defaultdict(dict)
     for parameter in space.parameters:
-        owners[_owner(parameter)][_key(parameter)] = parameter.name
+        owner = parameter.name.rpartition(".")[0]
+        owners[owner][_key(parameter)] = parameter.name
     known = _by_component(derived, space)
     found: dict[str, tuple[GoodSetting, ...]] = {}
     for owner, names in owners.items():
@@ -112,10 +113,6 @@ def _merged(places: Sequence[Mapping[str, float]], votes: Array) -> tuple[GoodSe
         sums[tuple(one.items())] += float(vote)
     ordered = sorted(sums.items(), key=lambda item: -item[1])
     return tuple(GoodSetting(dict(one), vote) for one, vote in ordered if vote > 0.0)
-
-
-def _owner(parameter: Parameter) -> str:
-    return parameter.name.rpartition(".")[0]
 
 
 def _key(parameter: Parameter) -> Key:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -14,13 +14,17 @@ from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataErr
 from automl_admm.core.messages import say_error, say_value
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.ensembles.all_classes import knowing_all
-from automl_admm.pipelines.metric_facts import target_of
+from automl_admm.pipelines.metric_facts import sees_scores_alone, target_of
 from automl_admm.pipelines.metric_trial import check_metric
 from automl_admm.pipelines.metrics import Metric, demand_weights
 from automl_admm.pipelines.predictions.measured import score_of
 from automl_admm.pipelines.predictions.table_part import TablePart
+from automl_admm.pipelines.row_weighing import compares_groups
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.foreign_calls import in_time
+
+if TYPE_CHECKING:
+    from automl_admm.runs.prepare.preparation import Preparation
 
 ResultT = TypeVar("ResultT")
 
@@ -36,6 +40,7 @@ TOO_FEW = Remedy(
     "--test-size.",
     python="A class may have too few rows; choose another {scoring} or fewer folds in {cv}.",
 )
+SEES_DECISIONS = Remedy("{scoring='balanced_accuracy'} looks for the best ones within it.")
 
 
 def check_scoring(work: PipelineWork, deadline: float | None = None) -> str | None:
@@ -138,3 +143,16 @@ def _caution(work: PipelineWork, score: float) -> str | None:
         f"{metric.name} is {score:.4f} for a model that always says the same, as one class is most "
         f"of the rows: it hardly tells pipelines apart; {better} or balanced_accuracy does"
     )
+
+
+def note_blind_metric(prepared: Preparation) -> str | None:
+    """Say that the metric does not see the decisions that a limit is about; None if it does.
+
+    A certificate chooses by the utility of the decisions, whatever the metric is. What the metric
+    is worth stands in docs/benchmarks/weighed_rows.md.
+    """
+    groups = [str(one.limit) for one in prepared.constraints if compares_groups(one)]
+    is_blind = sees_scores_alone(prepared.metric.scorer) and prepared.config.cost is None
+    if not groups or not is_blind or prepared.aside is not None:
+        return None
+    return f"{prepared.metric.name} does not see the decisions that {groups[0]} is about."

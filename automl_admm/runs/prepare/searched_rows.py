@@ -7,7 +7,6 @@ rows. A run with another budget that goes on with an earlier one keeps its rows.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -47,18 +46,14 @@ def thin(splits: tuple[Split, ...], table: Table, config: RunConfig) -> tuple[Sp
     if config.searched_rows is None:
         return splits
     share = config.searched_rows / len(table.y)
-    some = partial(_some, table=table, share=share)
-    valid = _all if config.constraints else some
-    return tuple((some(train), valid(held)) for train, held in splits)
-
-
-def _some(rows: Rows, table: Table, share: float) -> Rows:
     classes = None if table.classes is None else table.y
-    return np.sort(share_of_rows(rows, classes, share, SEED))
 
+    def some(rows: Rows) -> Rows:
+        return np.sort(share_of_rows(rows, classes, share, SEED))
 
-def _all(rows: Rows) -> Rows:
-    return rows
+    if config.constraints:
+        return tuple((some(train), held) for train, held in splits)
+    return tuple((some(train), some(held)) for train, held in splits)
 
 
 def tell_searched(config: RunConfig, rows: int) -> str | None:

@@ -187,9 +187,9 @@ def _tested(known: Known, set_aside: Any) -> Any:
 def _work(known: Known, metric: Metric, table: Table) -> PipelineWork:
     """Return the work on the rows of the search, and their splits."""
     config, constraints = known.config, known.constraints
-    groups, seed = _groups_of(constraints, table), config.random_state
+    groups = [one.groups(table.sensitive) for one in constraints if one.groups is not None]
     in_limits = any(one.kind == "statistical" for one in constraints)
-    given = table.y, known.task, kept_cv(config), seed, groups, table.roles
+    given = table.y, known.task, kept_cv(config), config.random_state, groups, table.roles
     splits = make_splits(*given, in_limits=in_limits)
     return PipelineWork(
         space=known.grammar.pipelines,
@@ -222,8 +222,3 @@ def _parted(known: Known) -> tuple[Any, Any]:
         whole.roles,
         at_random=config.certify is not None,
     )
-
-
-def _groups_of(constraints: tuple[Constraint, ...], table: Table) -> list[Any]:
-    """Return the group of every row, for each limit with groups."""
-    return [c.groups(table.sensitive) for c in constraints if c.groups is not None]

@@ -73,14 +73,14 @@ class CertifiedRun(RunRows):
     def other_groups(self, table: Table) -> tuple[str, ...]:
         """Say which groups of these rows are new, and which of the run are not among them."""
         known = [item.get("groups", ()) for item in self.settings["limits"]]
-        pairs = zip(self.limits(), known, strict=True)
+        pairs = zip(self.limits, known, strict=True)
         return tuple(
             said for one, names in pairs for said in say_other_groups(one, table.sensitive, names)
         )
 
     def constraints(self, table: Table) -> tuple[Constraint, ...]:
         """Return its limits with their compared groups."""
-        return meet_data(self.limits(), trial_rows(table), self.aside.groups)
+        return meet_data(self.limits, trial_rows(table), self.aside.groups)
 
     def evidence(
         self,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NoReturn
 
 from threadpoolctl import threadpool_limits
 
@@ -96,14 +95,11 @@ def _count_known(run: CertifiedRun, hashes: RowHashes, table: Table) -> int:
     found = int(rows.repeat(hashes).sum())
     known = LearnedRows.of(hashes, run.aside.places)
     if found > 1 and not known.explain_of_all(rows):
-        _refuse(found, len(table.y), run.data)
+        raise DataError(
+            f"{found} of the {len(table.y)} rows of {run.data} are rows of the run: they are not "
+            "fresh.",
+            hint="Leave them out, or verify the run on its own data without --fresh. New rows of a "
+            "run that has each row equally often, as a balanced design, cannot be told from its "
+            "own.",
+        )
     return found
-
-
-def _refuse(found: int, rows: int, data: str) -> NoReturn:
-    hint = (
-        "Leave them out, or verify the run on its own data without --fresh. New rows of a run that "
-        "has each row equally often, as a balanced design, cannot be told from its own."
-    )
-    told = f"{found} of the {rows} rows of {data} are rows of the run: they are not fresh."
-    raise DataError(told, hint=hint)

@@ -15,7 +15,7 @@ from automl_admm.runs.saved.certified_run import CertifiedRun
 
 def limits_of_run(run: CertifiedRun) -> Iterator[tuple[Constraint, tuple[str, ...]]]:
     """Yield its limits, each with its groups in the run."""
-    for limit, item in zip(run.limits(), run.settings["limits"], strict=True):
+    for limit, item in zip(run.limits, run.settings["limits"], strict=True):
         yield limit, tuple(map(str, item.get("groups", ())))
 
 

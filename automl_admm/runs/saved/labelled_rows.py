@@ -175,5 +175,5 @@ def measured_limits(
     values = {name: float(evidence.value) for name, evidence in seen.items()}
     return tuple(
         MeasuredLimit(limit, values.get(str(limit), math.nan), said.get(str(limit)), only)
-        for limit in (one.limit for one in run.limits())
+        for limit in (one.limit for one in run.limits)
     )

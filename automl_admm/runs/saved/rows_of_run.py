@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +23,7 @@ from automl_admm.data.row_hashes import RowHashes
 from automl_admm.data.row_roles import NAMES, RoleColumns, Roles
 from automl_admm.data.sensitive import known_columns
 from automl_admm.data.table_schema import Column, read_schema
+from automl_admm.pipelines.labels import text_of
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint
@@ -29,7 +31,6 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.runs.gone_plugins import telling_gone_plugins
 from automl_admm.runs.prepare.assembly import resolve_constraints
 from automl_admm.runs.provenance import TARGET, feature_key, row_hashes_of
-from automl_admm.runs.saved.label_numbers import number_labels
 from automl_admm.runs.session.written_limits import limit_as_text, with_its_groups
 from automl_admm.store.file_schemas import TARGET_TYPE
 from automl_admm.store.json_content import RESTORE
@@ -42,6 +43,7 @@ NARROW: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("float32", "Float32", "float[pyarrow]"), "float32"),
     }
 )
+MOST_EXACT = 2.0**53  # beyond it floats skip whole numbers
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class RunRows:
         if self.manifest["classes"] is not None:
             classes, y = self._classes(y, place)
         taken = self.taken_in(frame, place)
-        wanted = columns_of(self.limits())
+        wanted = columns_of(self.limits)
         sensitive = frame[settings["sensitive"]] if settings["sensitive"] else None
         sensitive = read_sensitive(sensitive, self._answers, place)
         known = known_columns(sensitive, taken.for_limits(), wanted)
@@ -192,13 +194,9 @@ class RunRows:
             return classes[::-1], 1 - numbers
         return classes, numbers
 
+    @cached_property  # a command asks several times, and each time would load all plugins
     def limits(self) -> tuple[Constraint, ...]:
-        """Return its limits, measured by the installed functions of their names."""
-        return self._limits
-
-    @cached_property
-    def _limits(self) -> tuple[Constraint, ...]:
-        # A command asks several times, and each time would load all plugins.
+        """Its limits, measured by the installed functions of their names."""
         config = RunConfig(
             constraints=tuple(map(limit_as_text, self.settings["limits"])),
             cost=self.settings.get("cost"),
@@ -233,3 +231,45 @@ def _in_type(figures: Any, values: Any, known: str | None) -> Any:
         return cast if np.array_equal(cast, given) else figures
     is_held = np.isfinite(cast)
     return cast if is_held.all() else np.where(is_held, cast.astype(float), figures)
+
+
+def number_labels(labels: Any, classes: Sequence[str], target: str, place: Place) -> Any:
+    """Return the numbers of labels, by their names in the manifest; raise for an unknown one."""
+    numbers = {name: number for number, name in enumerate(classes)}
+    texts = [next((text for text in _texts(one) if text in numbers), None) for one in labels]
+    found = [-1 if text is None else numbers[text] for text in texts]
+    if -1 in found:
+        row = found.index(-1)
+        said = f"{place(row)}: column '{target}' holds '{labels[row]}'"
+        hint = f"Its classes are: {', '.join(classes)}."
+        raise DataError(f"{said}, which is no class of the run.", hint=hint)
+    return np.array(found, dtype=np.intp)
+
+
+def _texts(label: Any) -> Iterator[str]:
+    """Yield the texts that a label may have in a manifest."""
+    yield text_of(label)
+    # As in features 1 and 1.0 are one number: gaps make floats of whole numbers.
+    is_number = isinstance(label, int | float | np.integer | np.floating)
+    if is_number and type(label) is not bool and _is_whole(label):
+        yield from (text_of(int(label)), text_of(float(label)))
+    if isinstance(label, str):
+        yield from _moments(label)
+
+
+@lru_cache
+def _moments(text: str) -> tuple[str, ...]:
+    """Return the names of the date and of the duration that a text may be, as `predict` writes."""
+    import pandas as pd
+
+    found = []
+    for kind in (pd.Timestamp, pd.Timedelta):
+        with suppress(ValueError, OverflowError):
+            found.append(text_of(kind(text)))
+    return tuple(found)
+
+
+def _is_whole(label: Any) -> bool:
+    """Return True for a whole number; a large float may stand for several, and is none."""
+    is_float = isinstance(label, float | np.floating)
+    return float(label).is_integer() and not (is_float and abs(label) > MOST_EXACT)

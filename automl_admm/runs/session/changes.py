@@ -20,13 +20,16 @@ from automl_admm.data.row_roles import NAMES as ROLE_NAMES
 from automl_admm.grammar.text.matcher import parse
 from automl_admm.runs.metric_code import is_other_metric
 from automl_admm.runs.options import OPTIONS
+from automl_admm.runs.prepare.basis import basis_of
+from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.provenance import add_sums
 from automl_admm.runs.session.brought_parts import BROUGHT, other_versions
-from automl_admm.runs.session.level_orders import lost_orders, new_orders, other_orders
 from automl_admm.runs.session.written_limits import read_limit
 
 SHOWN_CHARACTERS = 60
 STARTS = 10
+# The key of `run.json` for the parts of its basis that changed between sessions.
+MIXED = "mixed_basis"
 # Keys of `settings` whose values are compared in a way of their own.
 APART = frozenset({"grammar_text", "limits"})
 # The options on which the measurements depend, by their key in `settings`. Older versions did not
@@ -266,3 +269,67 @@ def best_texts(evaluations: Sequence[Evaluation], space: PipelineSpace) -> tuple
 def hash_space(space: SearchSpace) -> str:
     """Return a hash of the selections and parameters of a space, and of their meaning."""
     return hashlib.sha256(repr((space.decisions, space.parameters)).encode()).hexdigest()
+
+
+def other_orders(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the features with their levels in another order than in the `run.json` before.
+
+    Nothing is told of a column without levels in one of both.
+    """
+    ordered = frozenset(before["ordered_columns"])
+    was, is_now = _levels(before), _levels(now)
+    return [
+        name
+        for name in sorted({*was} & {*is_now})
+        if _differ(was[name], is_now[name], by_place=name in ordered)
+    ]
+
+
+def lost_orders(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the features whose levels had an order in the `run.json` before, and have none."""
+    return sorted({*before["ordered_columns"]} - {*now["ordered_columns"]})
+
+
+def new_orders(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the features whose levels have an order, and had none in the `run.json` before."""
+    return lost_orders(now, before)
+
+
+def _levels(side: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
+    """Return the levels of features by their names; in a schema features stand first."""
+    features = len(side["ingest"]) if "ingest" in side else side["data"]["columns"]
+    described = side["schema"][:features]
+    return {str(one["name"]): one["categories"] for one in described if one.get("categories")}
+
+
+def _differ(was: Sequence[Any], is_now: Sequence[Any], *, by_place: bool) -> bool:
+    """Return True if common levels stand in another order, or `by_place` in other places.
+
+    A level between two others gives these other numbers, even if no row has it.
+    """
+    both = {*was} & {*is_now}
+    old, new = (
+        [(place if by_place else 0, level) for place, level in enumerate(side) if level in both]
+        for side in (was, is_now)
+    )
+    return old != new
+
+
+def mixed_parts(
+    before: Mapping[str, Any],
+    prepared: Preparation,
+    known: Sequence[Evaluation],
+    *,
+    is_decided_anew: bool,
+) -> tuple[str, ...]:
+    """Return the parts of the basis not known to be equal for all evaluations, old and new.
+
+    Another seed, number of workers or version leaves a log valid; but another run takes a number
+    over only if all sessions measured alike. Evaluations decided anew have the thresholds of now.
+    """
+    if not any(one.ok for one in known):
+        return ()
+    was, is_now = before["basis"], basis_of(prepared)
+    changed = {part for part in is_now if was[part] != is_now[part]}
+    alike = {"thresholds"} if is_decided_anew else set()
+    return tuple(sorted({*before.get(MIXED, ()), *changed} - alike))

@@ -28,8 +28,7 @@ from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.provenance import fingerprint, machine, sum_of_rows, versions
 from automl_admm.runs.saved_request import describe_request
 from automl_admm.runs.session.brought_parts import BROUGHT, brought_parts
-from automl_admm.runs.session.changes import hash_space
-from automl_admm.runs.session.mixed_basis import MIXED
+from automl_admm.runs.session.changes import MIXED, hash_space
 from automl_admm.runs.session.model_run import PARTS
 from automl_admm.runs.session.written_limits import write_limit
 from automl_admm.store.file_schemas import (

@@ -31,11 +31,11 @@ from automl_admm.runs.session.changes import (
     ReadAnew,
     best_texts,
     find_changes,
+    mixed_parts,
     read_anew,
     refuse,
 )
 from automl_admm.runs.session.lost_rivals import nearest, without_rival
-from automl_admm.runs.session.mixed_basis import mixed_parts
 from automl_admm.runs.session.run_json import Stretch, describe_run, write_settings
 from automl_admm.runs.session.run_log import check_limits
 from automl_admm.store.file_schemas import TRIED_FIRST
@@ -296,11 +296,6 @@ def _last_written(folder: RunFolder) -> float:
     """Return the time of the last write to a store: its log may be younger than the file itself."""
     files = (folder.store, folder.store.with_name(f"{folder.store.name}-wal"))
     return max((file.stat().st_mtime for file in files if file.exists()), default=0.0)
-
-
-def is_begun(path: Path) -> bool:
-    """Return True if a folder holds a run to go on with."""
-    return RunFolder(path).settings.exists()
 
 
 def seconds_used(folder: RunFolder) -> float:

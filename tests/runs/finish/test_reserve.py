@@ -19,7 +19,7 @@ from automl_admm.plugins.records import Constraint
 from automl_admm.runs.driving.budget import Budget
 from automl_admm.runs.driving.cost_model import CostModel, Foresight
 from automl_admm.runs.finish.effort import Effort, expected_seconds
-from automl_admm.runs.finish.reserve import EnsembleReserve, FitReserve, Walkers, WalkReserve
+from automl_admm.runs.finish.reserve import EnsembleReserve, FitReserve, WalkReserve
 from automl_admm.runs.prepare.set_aside import Aside
 
 FPR = Constraint(Limit("fpr", 0.10, extreme=0.0), lambda _: 0.0, kind="statistical")
@@ -155,7 +155,7 @@ def test_a_walk_is_reserved_for_by_all_that_it_will_fit(
     budget: float | None, used: float, expected: float
 ) -> None:
     aside = Aside(0.95, 0.25, (Rate(200, 2000, "negative rows"),))
-    reserve = WalkReserve(expect, expect, budget, Walkers((FPR,), aside), used)
+    reserve = WalkReserve(expect, expect, (FPR,), aside, budget, used)
     for one in LOG:
         reserve.learn(one)
     assert reserve.seconds(LOG[2]) == pytest.approx(expected)

@@ -10,7 +10,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.finish.unseen_rows import say_unseen
+from automl_admm.runs.finish.ways import say_unseen
 from automl_admm.runs.prepare.assembly import resolve_constraints
 
 COSTS = (

@@ -9,7 +9,7 @@ from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.limits import Limit
 from automl_admm.data.ingest.deciding import decide
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.prepare.column_costs import check_column_costs
+from automl_admm.runs.prepare.ingesting import check_column_costs
 
 INGEST = decide(pd.DataFrame({"age": [1.0, 2.0], "test": [3.0, 4.0]}))
 LIMITS = (Limit("column_cost", 20.0),)

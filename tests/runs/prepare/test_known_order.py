@@ -10,8 +10,7 @@ from installed import PLUGINS
 from report_runs import of_limit, write_run
 
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.prepare.assembly import resolve_constraints
-from automl_admm.runs.prepare.known_order import in_known_order
+from automl_admm.runs.prepare.assembly import in_known_order, resolve_constraints
 
 KNOWN = ("bias <= 1", "mae <= 5", "bias >= -1")
 

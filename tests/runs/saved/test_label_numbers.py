@@ -10,7 +10,7 @@ import pytest
 
 from automl_admm.core.errors import DataError
 from automl_admm.pipelines.labels import text_of
-from automl_admm.runs.saved.label_numbers import number_labels
+from automl_admm.runs.saved.rows_of_run import number_labels
 
 LARGE = ["1152921504606846976", "1152921504606846977"]
 

@@ -16,7 +16,7 @@ from called import run
 
 from automl_admm import AutoMLClassifier, read_run
 from automl_admm.core.errors import StoreError
-from automl_admm.runs.session.level_orders import other_orders
+from automl_admm.runs.session.changes import other_orders
 from automl_admm.runs.session.model_run import of_other_session
 
 SETTINGS: dict[str, Any] = {

@@ -19,7 +19,7 @@ from automl_admm.runs.prepare import basis
 from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.runs.reuse import reuse_runs
-from automl_admm.runs.session.mixed_basis import MIXED, mixed_parts
+from automl_admm.runs.session.changes import MIXED, mixed_parts
 
 LIMIT = "latency_us <= 1e6"
 SETTINGS: dict[str, Any] = {

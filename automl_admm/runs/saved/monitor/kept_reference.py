@@ -46,7 +46,8 @@ def keep(run: CertifiedRun, rows: Any, model: str, look: int) -> Reference:
     deleted, those of this look take their place.
     """
     path, made = run.folder.monitoring / FILE, dict[str, Summary]()
-    for name, column in features_of_model(run, rows.reset_index(drop=True)):
+    taken = run.taken_in(rows.reset_index(drop=True), run.place)
+    for name, column in features_of_model(run, taken):
         made[name] = summarize(column)
     counts = {name: summary.as_json() for name, summary in made.items()}
     content = {"schema_version": SCHEMA, "model_sha256": model, "rows": len(rows)}
@@ -112,7 +113,8 @@ def read_reference(run: CertifiedRun, model: str, look: int) -> Reference:
     with _reading(path):
         content = read_kept(path, GIVE_AGAIN)
         if content["model_sha256"] != model:
-            return Reference({}, _say_others(run.folder.path))
+            told = f"The reference kept in '{run.folder.path}' is of another model: give the rows "
+            return Reference({}, f"{told}again to look for shifts.")
         rows = int(content["rows"])
         read = {name: read_summary(one, rows) for name, one in content["columns"].items()}
         return Reference(read | _predictions(content.get(PREDICTIONS), look), _say_few(rows))
@@ -124,10 +126,3 @@ def _say_few(rows: int) -> str | None:
         return None
     told = f"The reference has {say_count(rows, 'row')}: no shift is found by fewer than"
     return f"{told} {FEWEST:.0f}. {GIVE_MORE}"
-
-
-def _say_others(place: Path) -> str:
-    return (
-        f"The reference kept in '{place}' is of another model: give the rows again to look for "
-        "shifts."
-    )

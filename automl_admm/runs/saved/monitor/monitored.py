@@ -69,10 +69,6 @@ class Monitored:
         """Return the look as it is written and printed; a number that is unknown is null."""
         content = {**asdict(self), "alarms": self.alarms}
         plain: dict[str, Any] = json.loads(
-            json.dumps(content, default=str), parse_constant=_nothing
+            json.dumps(content, default=str), parse_constant=lambda _: None
         )
         return plain
-
-
-def _nothing(_: str) -> None:
-    return None

@@ -42,8 +42,7 @@ from automl_admm.runs.saved.monitor.look_evidence import (
     pool_looks,
 )
 from automl_admm.runs.saved.monitor.monitored import Monitored
-from automl_admm.runs.saved.monitor.rows_of_fit import check_new
-from automl_admm.runs.saved.monitor.rows_of_looks import refuse_again
+from automl_admm.runs.saved.monitor.rows_seen import check_new, refuse_again
 from automl_admm.runs.saved.monitor.watched_columns import (
     PREDICTION,
     columns_of_model,
@@ -125,10 +124,10 @@ class _Watched:
         seen = self._seen(table)
         lots, pooled = seen.by_limit, self._pooled(seen)
         # Those untold by this look have their share: it must not hang on what rows happen to tell.
-        watch = Watch(self.risk, self.number, sum(map(is_of_rows, self.run.limits())))
+        watch = Watch(self.risk, self.number, sum(map(is_of_rows, self.run.limits)))
         judged = tuple(
             watch.judge(one.limit, lots[str(one.limit)], pooled.by_limit[str(one.limit)])
-            for one in self.run.limits()
+            for one in self.run.limits
             if str(one.limit) in lots
         )
         kept = self._reference(reference)
@@ -160,7 +159,7 @@ class _Watched:
 
     def _untested(self, target: str | None) -> str | None:
         """Say why rows have no labels; None if there is no limit that labelled rows would test."""
-        if not any(map(is_of_rows, self.run.limits())):
+        if not any(map(is_of_rows, self.run.limits)):
             return None
         if target is not None:
             return f"no limit was tested: {self.run.data} has no column '{target}' with the target."

@@ -18,18 +18,14 @@ from automl_admm.runs.saved.certified_run import CertifiedRun
 PREDICTION = "the prediction"
 
 
-def features_of_model(run: CertifiedRun, frame: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the columns that the model is given, dates as days since 1970."""
-    return _features(run, run.taken_in(frame, run.place))
-
-
 def columns_of_model(run: CertifiedRun, frame: Any) -> dict[str, Any]:
     """Return the columns that the model is given, and what it says of them."""
     taken = run.taken_in(frame, run.place)
-    return {**dict(_features(run, taken)), PREDICTION: _says(run.pipeline, taken.made)}
+    return {**dict(features_of_model(run, taken)), PREDICTION: _says(run.pipeline, taken.made)}
 
 
-def _features(run: CertifiedRun, taken: TakenIn) -> Iterator[tuple[str, Any]]:
+def features_of_model(run: CertifiedRun, taken: TakenIn) -> Iterator[tuple[str, Any]]:
+    """Yield the columns that the model is given, dates as days since 1970."""
     features, dates = taken.for_limits(), dates_of_model(run)
     for name in features.columns:
         yield str(name), taken.made[name] if name in dates else features[name]

@@ -1,11 +1,15 @@
-"""Rows of the fit among those of looks: on them broken limits seem to hold."""
+"""Refuse rows of the fit, on which broken limits seem to hold, and rows of earlier looks."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from automl_admm.core.errors import DataError
 from automl_admm.data.row_hashes import RowHashes
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.saved.certified_run import CertifiedRun
+from automl_admm.runs.saved.monitor.earlier_looks import EarlierLook
+from automl_admm.runs.saved.natural_twins import count_unexplained, repeats_noted
 from automl_admm.runs.saved.row_origin import (
     ALL,
     LEARNED,
@@ -17,6 +21,9 @@ from automl_admm.runs.saved.row_origin import (
     learned_rows,
     warn_of,
 )
+from automl_admm.runs.saved.rows_again import are_again, share_of_twins
+
+ONCE = "Give only rows that arrived since: a row that counts twice proves what is not so."
 
 
 def check_new(run: CertifiedRun, table: Table, hashes: RowHashes) -> tuple[int | None, str | None]:
@@ -60,3 +67,20 @@ def _refuse_some(run: CertifiedRun, origin: Origin, hashes: RowHashes) -> None:
         "would seem to hold that are broken.",
         hint=hint,
     )
+
+
+def refuse_again(run: CertifiedRun, hashes: RowHashes, looks: Sequence[EarlierLook]) -> None:
+    """Raise if more of the rows equal rows of earlier looks than chance explains."""
+    before = [look.hashes for look in looks]
+    twin = share_of_twins([RowHashes.together(before), hashes])
+    for look in looks:
+        if are_again(hashes, look.hashes, look.order, twin):
+            raise DataError(f"{run.data} has the rows of look {look.number} again.", hint=ONCE)
+    learned = learned_rows(run) if before else None
+    noted, is_timed = repeats_noted(run), "time" in run.roles
+    if found := count_unexplained(hashes, before, learned, noted, is_timed=is_timed):
+        raise DataError(
+            f"{found} of the {len(hashes)} rows of {run.data} equal rows of earlier looks, which "
+            "chance does not explain.",
+            hint=ONCE,
+        )
