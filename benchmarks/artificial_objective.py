@@ -54,8 +54,7 @@ from automl_admm.core.subproblems import ThetaSubproblem
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.search.admm.outer_loop import admm
-from automl_admm.search.admm.schedule import Precision
-from automl_admm.search.admm.settings import AdmmSettings
+from automl_admm.search.admm.settings import AdmmSettings, Precision
 from automl_admm.search.joint.joint_search import joint
 from automl_admm.search.protocol import Proposal, Search, SearchProblem
 from automl_admm.search.starts import default_start

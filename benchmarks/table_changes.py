@@ -22,7 +22,7 @@ from automl_admm.runs.prepare.assembly import choose_solver
 from automl_admm.search.admm import outer_loop
 from automl_admm.search.admm.iteration import Iteration, inside, selections
 from automl_admm.search.admm.pricing import SelectionSubspace
-from automl_admm.search.admm.schedule import Precision
+from automl_admm.search.admm.settings import Precision
 from automl_admm.search.joint import joint_search
 from automl_admm.search.joint.conditional import ConditionalSpace
 from automl_admm.search.joint.penalty import Review

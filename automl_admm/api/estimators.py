@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from automl_admm.api.going_on import seed_to_use
 from automl_admm.api.history import history_of
 from automl_admm.api.parameters import (
     ATTRIBUTES,
@@ -30,6 +29,7 @@ from automl_admm.api.taking_in import (
     kept_frame,
     named_as,
     prepare_given,
+    seed_to_use,
     take_in,
     warn_of_outcome,
 )

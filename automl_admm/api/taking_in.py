@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
-from automl_admm.api.going_on import asked_before
-from automl_admm.api.portions import portion_of
+import numpy as np
+
 from automl_admm.constraints.parse import columns_in
 from automl_admm.core.errors import FallbackWarning, LimitWarning
 from automl_admm.data.given_names import name_of_target, tell_other_orders, with_own_names
 from automl_admm.data.ingest.leaks import tell_leaks
 from automl_admm.data.python_rows import plain_target
 from automl_admm.data.python_tables import as_table
-from automl_admm.data.row_portions import take_rows
+from automl_admm.data.row_portions import Portion, portion_within, read_portion, take_rows
 from automl_admm.data.row_roles import NAMES, columns_given
 from automl_admm.data.sensitive import as_frame, tell_shared
 from automl_admm.data.unique_names import with_unique_names
@@ -39,6 +40,8 @@ from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.prepare.preparation import Preparation, prepare
 from automl_admm.runs.prepare.scoring_trial import SEES_DECISIONS, note_blind_metric
 from automl_admm.runs.reuse import reuse_runs
+from automl_admm.runs.validation import seed_of
+from automl_admm.store.run_folder import RunFolder
 
 # Frames from a warning here to the caller of `fit`: `fit` of the kind, and `fit` of both kinds.
 TO_CALLER = 4
@@ -153,3 +156,33 @@ def earlier_model(estimator: Any) -> Iterator[None]:
         state.update(before)
         raise
     state.pop("best_pipeline_", None)  # what raises later, for limits, leaves no earlier model
+
+
+def portion_of(config: RunConfig, X: Any, target: Any) -> Portion | None:
+    """Return the rows of a large table to take: those before, else as many as there is time for.
+
+    None stands for all rows; the later check of the data reports a malformed table.
+    """
+    is_table = isinstance(X, np.ndarray) or hasattr(X, "iloc")
+    if not is_table or len(X.shape) != 2 or np.shape(target) != X.shape[:1]:
+        return None
+    before = asked_before(config)
+    if not before:
+        return portion_within(X, config.seconds, config.begun)
+    portion = read_portion(before.get("portion"))
+    return portion if portion is not None and portion.rows == len(target) else None
+
+
+def asked_before(config: RunConfig) -> dict[str, Any]:
+    """Return the request of the run that this one goes on with; empty for a new one."""
+    before = config.run_before()
+    return {} if before is None else dict(before["request"])
+
+
+def seed_to_use(random_state: Any, before: str | Path | None) -> int:
+    """Return the seed that a user gives as a number; else that of the run `before`, if any."""
+    seed = seed_of(random_state)
+    if before is None or isinstance(random_state, int | np.integer):
+        return seed
+    folder = RunFolder(Path(before))
+    return int(folder.read(folder.settings)["settings"]["seed"])

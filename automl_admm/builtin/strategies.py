@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from automl_admm.plugins.record_with_options import NoOptions
+from automl_admm.plugins.solver_records import Solvers, StrategyPlugin
 from automl_admm.plugins.specs import hookimpl
-from automl_admm.plugins.strategies import Solvers, StrategyPlugin
-from automl_admm.search.admm.schedule import LAST, Precision
-from automl_admm.search.admm.settings import AdmmSettings, check_penalty
+from automl_admm.search.admm.settings import LAST, AdmmSettings, Precision, check_penalty
 from automl_admm.search.protocol import Search, SearchProblem
 
 # n_0, F and n_max of the papers.

@@ -19,9 +19,8 @@ from automl_admm.core.errors import (
 from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.execution.beginnings import beginning_of
-from automl_admm.execution.child.last_output import last_output
 from automl_admm.execution.child.process_tree import share_of_memory
-from automl_admm.execution.child.watch import OUTPUT, trim_output
+from automl_admm.execution.child.watch import OUTPUT, last_output, trim_output
 from automl_admm.execution.server.channel import Message
 from automl_admm.execution.server.client import Assignment, ServerProcess
 from automl_admm.execution.server.early_server import EarlyServer

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from automl_admm.core.errors import PluginError
 from automl_admm.core.messages import say_value
-from automl_admm.core.space import Array, Choice, Parameter, Value
+from automl_admm.core.space import Array, Choice, Condition, Parameter, Value
 from automl_admm.plugins.contexts import KINDS, TASKS, BuildContext, LearningTask, NeededKind
 from automl_admm.plugins.growth import Growth
 from automl_admm.plugins.named_record import NamedRecord
-from automl_admm.plugins.parameter_checks import wrong_parameters
 
 ROLES, AXES = ("transformer", "estimator", "weigher"), ("columns", "rows")
 
@@ -146,3 +147,39 @@ def _default(item: Parameter | Choice) -> Value:
     if isinstance(item, Choice):
         return item.value(item.alternatives[0])
     return item.value(item.default_unit())
+
+
+def wrong_parameters(parameters: tuple[Any, ...]) -> str | None:
+    """Return the mistake in the parameters of a component, if there is one."""
+    known: dict[str, Parameter | Choice] = {}
+    for one in parameters:
+        if not isinstance(one, Parameter | Choice):
+            return f"its parameters must be Parameter or Choice, not {say_value(one)}"
+        if one.name in known:
+            return f"it has two parameters named '{one.name}'"
+        if (twice := _written_twice(one)) is not None:
+            return f"parameter '{one.name}' has two values that a grammar writes as {twice}"
+        known[one.name] = one
+    for one in parameters:
+        if one.when is not None and (problem := _wrong_condition(one.when, known)):
+            return f"parameter '{one.name}' {problem}"
+    return None
+
+
+def _written_twice(one: Parameter | Choice) -> str | None:
+    """Return the text of two values, such as 1 and '1': a grammar could not tell them apart."""
+    written = (v if isinstance(v, str) else json.dumps(v, default=repr) for v in one.values)
+    texts = Counter(written)
+    return next((text for text, count in texts.items() if count > 1), None)
+
+
+def _wrong_condition(when: Condition, known: Mapping[str, Parameter | Choice]) -> str | None:
+    """Return the reason for a condition that can never hold: no such choice, or no such label."""
+    decision = known.get(when.decision)
+    if not isinstance(decision, Choice):
+        names = [name for name, one in known.items() if isinstance(one, Choice)]
+        return f"hangs on '{when.decision}', which is none of its choices ({names})"
+    strange = [label for label in when.alternatives if label not in decision.alternatives]
+    if strange:
+        return f"hangs on '{when.decision}' being {say_value(strange[0])}, which it never is"
+    return None

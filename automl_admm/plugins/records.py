@@ -36,8 +36,13 @@ from automl_admm.plugins.contexts import (
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.named_record import NAME, NamedRecord
 from automl_admm.plugins.record_with_options import NoOptions, RecordWithOptions
-from automl_admm.plugins.solver_records import ThetaSolverPlugin, ZSolverPlugin
-from automl_admm.plugins.strategies import Solvers, StrategyPlugin, View
+from automl_admm.plugins.solver_records import (
+    Solvers,
+    StrategyPlugin,
+    ThetaSolverPlugin,
+    View,
+    ZSolverPlugin,
+)
 
 # Names of other modules stand here, too: records are imported with what they speak of.
 __all__ = [

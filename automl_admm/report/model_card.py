@@ -25,7 +25,7 @@ from automl_admm.report.sections import verdict as verdict_section
 from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView
 from automl_admm.runs.finish.decision_summary import say_undecided
-from automl_admm.runs.finish.model_versions import behind_model
+from automl_admm.runs.finish.model_notes import behind_model
 from automl_admm.runs.session.model_run import say_earlier
 from automl_admm.store.output_files import write_output
 

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from unittest import SkipTest
 
 import numpy as np
@@ -17,13 +17,17 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from automl_admm.core.space import Choice, Parameter, Value
-from automl_admm.pipelines.build import predict_scores
+from automl_admm.core.structure.pipeline_space import Step
+from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.pipelines.growing import GrowingFit
 from automl_admm.pipelines.kept_fits import KeptFits
-from automl_admm.plugins.records import ComponentPlugin
+from automl_admm.plugins.records import BuildContext, ComponentPlugin
+from automl_admm.plugins.registry import Registry
+from automl_admm.testing.subjects import installed
 
 # More columns than any component of ours makes new ones by default.
 ROWS, COLUMNS = 120, 60
+SEED = 5
 # The size to which fits grow on noise: larger ones take long, and stop no earlier.
 GROWN = 60
 ANSWERS = ("transform", "predict", "predict_proba", "decision_function")
@@ -50,19 +54,42 @@ def _value_at(one: Parameter | Choice, unit: float) -> Value:
 
 
 class FormPromises:
-    """The promises of a component as an object of scikit-learn."""
+    """The promises of a component as an object of scikit-learn, and pipelines with it."""
+
+    takes_raw: ClassVar[bool] = False
+    draws: ClassVar[int] = 3
 
     def make(self) -> ComponentPlugin:
         """Return the record."""
         raise NotImplementedError
 
-    def table(self, *, labels: Any = ("no", "yes")) -> tuple[Any, Any]:
-        """Return a table and its target."""
-        raise NotImplementedError
+    @property
+    def registry(self) -> Registry[ComponentPlugin]:
+        """The installed components of the task, and this one."""
+        record = self.make()
+        found = installed().components[record.tasks[0]].without({record.name})
+        found.add(record, "the contract")
+        return found
 
-    def built(self, y: Any, values: Values, *, raw: bool = False) -> Any:
-        """Build the shortest pipeline with the component."""
-        raise NotImplementedError
+    def steps(self, values: Values, *, raw: bool = False) -> list[Step]:
+        """Return the shortest pipeline with the component."""
+        record = self.make()
+        before = [] if raw or record.needs else [Step("impute")]
+        after = [] if record.role == "estimator" else [Step("decision_tree")]
+        return [*before, Step(record.name, tuple(values.items())), *after]
+
+    def table(self, *, labels: Any = ("no", "yes")) -> tuple[pd.DataFrame, Any]:
+        """Return a table with gaps, categories and text, and its target."""
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame(rng.normal(size=(ROWS, 2)), columns=["a", "b"])
+        X["c"] = rng.choice(["x", "y", "z"], ROWS)
+        X["d"] = rng.choice(["one word", "another word", "no more"], ROWS)
+        signal = X["a"] + (X["c"] == "x")
+        X.loc[rng.random(ROWS) < 0.2, "a"] = np.nan
+        X.loc[rng.random(ROWS) < 0.2, "c"] = None
+        if self.make().tasks[0] == "regression":
+            return X, signal.to_numpy()
+        return X, np.asarray(labels)[(signal > 0.5).to_numpy().astype(int)]
 
     def fitted(
         self,
@@ -75,11 +102,20 @@ class FormPromises:
         growing: GrowingFit | None = None,
     ) -> Any:
         """Fit the shortest pipeline with the component."""
-        raise NotImplementedError
+        steps = self.steps(values, raw=raw)
+        pipeline = self.built(y, values, raw=raw)
+        return fit_pipeline(pipeline, steps, self.registry, X, y, weights, growing=growing)
+
+    def built(self, y: Any, values: Values, *, raw: bool = False) -> Any:
+        """Build the shortest pipeline with the component, for a target."""
+        task = self.make().tasks[0]
+        classes = len(np.unique(y)) if task == "classification" else 0
+        context = BuildContext(task, ("a", "b"), ("c",), ("d",), levels=(4,), classes=classes)
+        return build_pipeline(self.steps(values, raw=raw), self.registry, context, SEED)
 
     def settings(self) -> Iterator[Values]:
         """Yield the settings that it is fitted with."""
-        raise NotImplementedError
+        yield from drawn_settings(self.make().parameters, self.draws)
 
     def _itself(self, y: Any, values: Values | None = None) -> Any:
         """Return the component, unfitted, as the factory built it."""

@@ -7,32 +7,22 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 from unittest import SkipTest
 
 import numpy as np
 import pandas as pd
 from sklearn.utils.validation import has_fit_parameter
 
-from automl_admm.core.space import Value
-from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.execution.skops_import import import_skops, save_pipeline
 from automl_admm.pipelines.as_code import code_of
-from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
-from automl_admm.pipelines.growing import GrowingFit
-from automl_admm.plugins.loading import Plugins, load_plugins
-from automl_admm.plugins.records import BuildContext, ComponentPlugin
-from automl_admm.plugins.registry import Registry
+from automl_admm.pipelines.build import predict_scores
 from automl_admm.runs.finish.model_file import trusted_types
 from automl_admm.testing.component_batches import BatchPromises, cells, transformed
-from automl_admm.testing.component_forms import drawn_settings
 from automl_admm.testing.silence import silence, silent_streams
+from automl_admm.testing.subjects import installed
 
-ROWS = 120
-SEED = 5
 # Scores of two classes that differ by less may be told apart by rounding alone.
 TIE = 1e-6
 NEW = pd.DataFrame({"a": [np.nan, 1.0], "b": [0.0, 9.0], "c": [None, "new"], "d": ["", "new word"]})
@@ -44,12 +34,6 @@ model = skops.io.load(sys.argv[1], trusted=json.loads(sys.argv[3]))
 found = np.ascontiguousarray(predict_scores(model, pd.read_pickle(sys.argv[2])))
 print(hashlib.sha256(found.tobytes()).hexdigest())
 """
-Values = Mapping[str, Value]
-
-
-@cache
-def _installed() -> Plugins:
-    return load_plugins(quietly=True)
 
 
 class ComponentContract(BatchPromises):
@@ -59,67 +43,6 @@ class ComponentContract(BatchPromises):
     table with gaps, categories and text. `draws` is the number of random settings that it is fitted
     with, beside the defaults and the ends of all ranges.
     """
-
-    takes_raw: ClassVar[bool] = False
-    draws: ClassVar[int] = 3
-
-    def make(self) -> ComponentPlugin:
-        """Return the record."""
-        raise NotImplementedError
-
-    @property
-    def registry(self) -> Registry[ComponentPlugin]:
-        """The installed components of the task, and this one."""
-        record = self.make()
-        found = _installed().components[record.tasks[0]].without({record.name})
-        found.add(record, "the contract")
-        return found
-
-    def steps(self, values: Values, *, raw: bool = False) -> list[Step]:
-        """Return the shortest pipeline with the component."""
-        record = self.make()
-        before = [] if raw or record.needs else [Step("impute")]
-        after = [] if record.role == "estimator" else [Step("decision_tree")]
-        return [*before, Step(record.name, tuple(values.items())), *after]
-
-    def table(self, *, labels: Any = ("no", "yes")) -> tuple[pd.DataFrame, Any]:
-        """Return a table with gaps, categories and text, and its target."""
-        rng = np.random.default_rng(0)
-        X = pd.DataFrame(rng.normal(size=(ROWS, 2)), columns=["a", "b"])
-        X["c"] = rng.choice(["x", "y", "z"], ROWS)
-        X["d"] = rng.choice(["one word", "another word", "no more"], ROWS)
-        signal = X["a"] + (X["c"] == "x")
-        X.loc[rng.random(ROWS) < 0.2, "a"] = np.nan
-        X.loc[rng.random(ROWS) < 0.2, "c"] = None
-        if self.make().tasks[0] == "regression":
-            return X, signal.to_numpy()
-        return X, np.asarray(labels)[(signal > 0.5).to_numpy().astype(int)]
-
-    def fitted(
-        self,
-        X: Any,
-        y: Any,
-        values: Values,
-        weights: Any = None,
-        *,
-        raw: bool = False,
-        growing: GrowingFit | None = None,
-    ) -> Any:
-        """Fit the shortest pipeline with the component."""
-        steps = self.steps(values, raw=raw)
-        pipeline = self.built(y, values, raw=raw)
-        return fit_pipeline(pipeline, steps, self.registry, X, y, weights, growing=growing)
-
-    def built(self, y: Any, values: Values, *, raw: bool = False) -> Any:
-        """Build the shortest pipeline with the component, for a target."""
-        task = self.make().tasks[0]
-        classes = len(np.unique(y)) if task == "classification" else 0
-        context = BuildContext(task, ("a", "b"), ("c",), ("d",), levels=(4,), classes=classes)
-        return build_pipeline(self.steps(values, raw=raw), self.registry, context, SEED)
-
-    def settings(self) -> Iterator[Values]:
-        """Yield the settings that it is fitted with."""
-        yield from drawn_settings(self.make().parameters, self.draws)
 
     def test_every_setting_fits(self) -> None:
         """Fit the ends of all ranges, and random settings; predictions are finite."""
@@ -213,7 +136,7 @@ class ComponentContract(BatchPromises):
         model, rows = self.fitted(X, y, {}, raw=self.takes_raw), folder / "rows.pkl"
         here = np.ascontiguousarray(predict_scores(model, X)).tobytes()
         types = save_pipeline(model, folder / "model.skops")
-        trusted = trusted_types(_installed()) | set(self.make().trusted_types)
+        trusted = trusted_types(installed()) | set(self.make().trusted_types)
         assert set(types) <= trusted, f"trusted_types lack {set(types) - trusted}"
         X.to_pickle(rows)
         command = (sys.executable, "-W", "error", "-c", PREDICT, folder / "model.skops", rows)

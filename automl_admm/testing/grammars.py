@@ -16,16 +16,11 @@ from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.grammar.compile import CompiledGrammar, load_grammar
 from automl_admm.grammar.text.matcher import parse
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
-from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.plugins.records import TASKS, BuildContext, GrammarPlugin, LearningTask
 from automl_admm.search.starts import default_start, draw_candidate
+from automl_admm.testing.subjects import installed
 
 ROWS = 60
-
-
-@cache
-def _installed() -> Plugins:
-    return load_plugins(quietly=True)
 
 
 class GrammarContract:
@@ -43,7 +38,7 @@ class GrammarContract:
 
     def compiled(self, task: LearningTask) -> CompiledGrammar:
         """Return the grammar for a task."""
-        plugins, record = _installed(), self.make()
+        plugins, record = installed(), self.make()
         everywhere = frozenset(one.name for each in TASKS for one in plugins.components[each])
         return load_grammar(record.path, plugins.components[task], plugins.grammars, everywhere)
 
@@ -90,7 +85,7 @@ class GrammarContract:
             candidate = default_start(pipelines.space)
             steps = pipelines.steps(candidate)
             pipeline = _built(task, pipelines, candidate, context)
-            model = fit_pipeline(pipeline, steps, _installed().components[task], X, y)
+            model = fit_pipeline(pipeline, steps, installed().components[task], X, y)
             assert np.isfinite(predict_scores(model, X)).all(), pipelines.text(candidate)
 
     def test_the_text_of_a_pipeline_is_read_as_the_same(self) -> None:
@@ -135,7 +130,7 @@ def _built(
     candidate: Candidate,
     context: BuildContext | None = None,
 ) -> Any:
-    known = _installed().components[task]
+    known = installed().components[task]
     return build_pipeline(pipelines.steps(candidate), known, context or _table(task)[2], 0)
 
 

@@ -14,8 +14,8 @@ from automl_admm.core.returned_evidence import as_evidence
 from automl_admm.pipelines.thresholds.single import OfSameRows
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import ConstraintFunction
+from automl_admm.testing.fresh_process import TURNS, demand_same_backward, demand_same_elsewhere
 from automl_admm.testing.rows_of_limits import LimitedRows
-from automl_admm.testing.same_values import TURNS, demand_same_backward, demand_same_elsewhere
 
 
 class KeptValues(LimitedRows):

@@ -19,7 +19,7 @@ from automl_admm.pipelines.metric_trial import Answered, score_answers, try_metr
 from automl_admm.pipelines.metrics import Metric, build_scorer, takes_weights
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import MetricPlugin
-from automl_admm.testing.same_values import TURNS, demand_same_backward, demand_same_elsewhere
+from automl_admm.testing.fresh_process import TURNS, demand_same_backward, demand_same_elsewhere
 from automl_admm.testing.silence import silence
 
 ROWS = 40

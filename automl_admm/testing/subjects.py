@@ -64,13 +64,13 @@ class Subject:
 
 
 @cache
-def _installed() -> Plugins:
+def installed() -> Plugins:
     """Load all plugins, once: what is wrong with others is no fault of the subject."""
     return load_plugins(quietly=True)
 
 
 def _registry(subject: Subject) -> Registry[Any]:
-    plugins = _installed()
+    plugins = installed()
     if subject.hook != "components":
         found: Registry[Any] = getattr(plugins, subject.hook)
         return found
@@ -85,7 +85,7 @@ def make_subject(subject: Subject) -> Any:
     name a fresh one. Options are settled, also those of a constraint and of a metric.
     """
     if subject.hook == "observing":
-        return _installed().manager.get_plugin(subject.request)
+        return installed().manager.get_plugin(subject.request)
     if subject.hook in SOLVERS:
         return build_solver(_registry(subject), subject.request)
     return _settled(subject, _registry(subject).get(subject.name))

@@ -12,7 +12,7 @@ import pytest
 
 from automl_admm.core.errors import UnknownNameError
 from automl_admm.plugins.distributions import version_of
-from automl_admm.runs.finish.model_versions import tell_missing
+from automl_admm.runs.finish.model_notes import tell_missing
 from automl_admm.runs.gone_plugins import telling_gone_plugins
 
 LIMIT = """

@@ -8,8 +8,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig, count_workers
 from automl_admm.runs.prepare.assembly import plan_search, resolve_constraints
-from automl_admm.search.admm.schedule import Precision
-from automl_admm.search.admm.settings import AdmmSettings
+from automl_admm.search.admm.settings import AdmmSettings, Precision
 
 
 def test_without_any_budget_it_is_a_minute() -> None:

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from automl_admm import AutoMLClassifier, minimize
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.space import Parameter, SearchSpace
-from automl_admm.runs.quantities import DURATION, MEMORY, Measure
+from automl_admm.runs.validation import DURATION, MEMORY, Measure
 
 
 @pytest.mark.parametrize(

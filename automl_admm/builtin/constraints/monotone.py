@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from automl_admm.builtin.constraints.score_moves import count_moves
-from automl_admm.builtin.constraints.score_shares import score_share
+from automl_admm.builtin.constraints.score_moves import count_moves, score_share
 from automl_admm.core.evidence import Estimate, Evidence, Rate
 from automl_admm.pipelines.build import predict_scores
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline

@@ -58,7 +58,7 @@ class RootOfMeanSquare:
         found = RootMeanSquare(_errors(evaluated), self.largest)
         if evaluated.weights is None:
             return found
-        return Weighted(math.sqrt(_average(found.squares, evaluated.weights)))
+        return Weighted(math.sqrt(average(found.squares, evaluated.weights)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class ShareOfErrors:
         events = (np.abs(_errors(evaluated)) <= self.size) == self.is_within
         if evaluated.weights is None:
             return Rate(int(np.sum(events)), len(events))
-        return Weighted(_average(events, evaluated.weights))
+        return Weighted(average(events, evaluated.weights))
 
 
 def max_error(evaluated: EvaluatedPipeline) -> Estimate:
@@ -138,10 +138,11 @@ def _errors(evaluated: EvaluatedPipeline) -> Any:
 def _mean(evaluated: EvaluatedPipeline, values: Any, lowest: float, highest: float) -> Evidence:
     if evaluated.weights is None:
         return Mean(values, lowest, highest)
-    return Weighted(_average(values, evaluated.weights))
+    return Weighted(average(values, evaluated.weights))
 
 
-def _average(values: Any, weights: Any) -> float:
+def average(values: Any, weights: Any) -> float:
+    """Return the weighted mean; NaN if nothing weighs anything."""
     total = float(np.sum(weights))
     return float(np.sum(values * weights)) / total if total > 0 else math.nan
 
@@ -229,34 +230,24 @@ def _share(number: float) -> float:
 def _plugin(
     name: str,
     summary: str,
-    function: ConstraintFunction,
+    function: ConstraintFunction | None = None,
     *,
-    lowest: float | None = 0.0,
-    highest: float | None = None,
     better: Better = "smaller",
+    **way: Any,
 ) -> ConstraintPlugin:
     return ConstraintPlugin(
         name=name,
         summary=summary,
         function=function,
-        lowest=lowest,
-        highest=highest,
         kind="statistical",
         better=better,
         target="a quantity",
         takes_weights=True,
+        **way,
     )
 
 
 def _numbered(
     name: str, summary: str, numbered: Callable[[float], ConstraintPlugin]
 ) -> ConstraintPlugin:
-    return ConstraintPlugin(
-        name=name,
-        summary=summary,
-        numbered=numbered,
-        lowest=None,
-        kind="statistical",
-        target="a quantity",
-        takes_weights=True,
-    )
+    return _plugin(name, summary, numbered=numbered, lowest=None, better="")

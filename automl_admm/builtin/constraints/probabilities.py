@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.builtin.constraints.prediction_errors import average
 from automl_admm.core.equal_bins import bins_of, edges_of
 from automl_admm.core.evidence import Calibration, Estimate, Evidence, Mean, Weighted
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
@@ -39,7 +40,7 @@ def brier(evaluated: EvaluatedPipeline) -> Evidence:
     squares = (found - _truth(evaluated)) ** 2
     if evaluated.weights is None:
         return Mean(squares, 0.0, 1.0)
-    return Weighted(_average(squares, evaluated.weights))
+    return Weighted(average(squares, evaluated.weights))
 
 
 def calibration_error(evaluated: EvaluatedPipeline) -> Evidence:
@@ -89,30 +90,25 @@ def _truth(evaluated: EvaluatedPipeline) -> Any:
     return (np.asarray(evaluated.y) == 1).astype(float)
 
 
-def _average(values: Any, weights: Any) -> float:
-    total = float(np.sum(weights))
-    return float(np.sum(values * weights)) / total if total > 0 else math.nan
-
-
 def constraints() -> Iterable[ConstraintPlugin]:
     """Yield the limits on probabilities; each has a gap, a ratio and a worst group."""
     yield _plugin("brier", "mean of (probability - truth) squared", brier)
     words = "probability less truth, mean distance in 10 bins of equally many rows"
     yield _plugin("calibration_error", words, calibration_error)
     words = "best recall at a threshold with N % precision or more"
-    yield _numbered("recall_at_precision", words, _recall_at)
+    yield _plugin("recall_at_precision", words, numbered=_recall_at, better="")
     words = "best precision at a threshold with N % recall or more"
-    yield _numbered("precision_at_recall", words, _precision_at)
+    yield _plugin("precision_at_recall", words, numbered=_precision_at, better="")
 
 
 def _recall_at(number: float) -> ConstraintPlugin:
     function = BestAt(_share(number), is_recall=True)
-    return _plugin("recall_at_precision", "best recall", function, "larger")
+    return _plugin("recall_at_precision", "best recall", function, better="larger")
 
 
 def _precision_at(number: float) -> ConstraintPlugin:
     function = BestAt(_share(number), is_recall=False)
-    return _plugin("precision_at_recall", "best precision", function, "larger")
+    return _plugin("precision_at_recall", "best precision", function, better="larger")
 
 
 def _share(number: float) -> float:
@@ -122,28 +118,21 @@ def _share(number: float) -> float:
 
 
 def _plugin(
-    name: str, summary: str, function: ConstraintFunction, better: Better = "smaller"
+    name: str,
+    summary: str,
+    function: ConstraintFunction | None = None,
+    *,
+    numbered: NumberedConstraint | None = None,
+    better: Better = "smaller",
 ) -> ConstraintPlugin:
     return ConstraintPlugin(
         name=name,
         summary=summary,
         function=function,
-        highest=1.0,
-        kind="statistical",
-        better=better,
-        target="two classes",
-        uses_decisions=False,
-        takes_weights=True,
-    )
-
-
-def _numbered(name: str, summary: str, numbered: NumberedConstraint) -> ConstraintPlugin:
-    return ConstraintPlugin(
-        name=name,
-        summary=summary,
         numbered=numbered,
         highest=1.0,
         kind="statistical",
+        better=better,
         target="two classes",
         uses_decisions=False,
         takes_weights=True,

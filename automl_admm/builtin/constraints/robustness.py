@@ -16,8 +16,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from automl_admm.builtin.constraints.score_moves import count_moves
-from automl_admm.builtin.constraints.score_shares import score_share
+from automl_admm.builtin.constraints.score_moves import count_moves, score_share
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.evidence import Estimate, Evidence, Largest, Rate
 from automl_admm.data.filled_cells import as_frame, filled_columns, filled_rows, made_of

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.evidence import Estimate, Rate
+from automl_admm.plugins.records import ConstraintPlugin
 
 UNITS = 8  # in the last place of a score: a smaller move is rounding
 # Of the number that a move exceeds, or of the spread of the scores: so much rounding may hide.
@@ -48,3 +49,16 @@ def _unit(*scores: Any) -> float:
     """Return the distance of 1 from the next number, in the precision of the scores."""
     kinds = [kind for one in scores if (kind := np.asarray(one).dtype).kind == "f"]
     return max(float(np.finfo(kind).eps) for kind in (*kinds, np.dtype(float)))
+
+
+def score_share(name: str, summary: str, **way: Any) -> ConstraintPlugin:
+    """Return the record of such a limit, with the way in which it is measured."""
+    return ConstraintPlugin(
+        name=name,
+        summary=summary,
+        highest=1.0,
+        kind="statistical",
+        better="smaller",
+        uses_decisions=False,
+        **way,
+    )

@@ -137,88 +137,76 @@ class RisingOptions:
             raise ValueError("window must be at least 1")
 
 
-def build_cmab(options: CmabOptions) -> ZSolver:
-    """Make the combinatorial bandit."""
+def _build_cmab(options: CmabOptions) -> ZSolver:
     from automl_admm.builtin.z.cmab import CombinatorialBandit
 
     return CombinatorialBandit(options.upper, options.prior, options.trust)
 
 
-def build_random(options: NoOptions) -> ZSolver:
-    """Make the random solver."""
+def _build_random(options: NoOptions) -> ZSolver:
     del options
     from automl_admm.builtin.z.random_selections import UniformSelections
 
     return UniformSelections()
 
 
-def build_ucb(options: UcbOptions) -> ZSolver:
-    """Make the bandit by upper confidence bounds."""
+def _build_ucb(options: UcbOptions) -> ZSolver:
     from automl_admm.builtin.z.bandit import IndexBandit, upper_confidence
 
     return IndexBandit(upper_confidence(options.exploration))
 
 
-def build_softmax(options: SoftmaxOptions) -> ZSolver:
-    """Make the bandit by Boltzmann exploration."""
+def _build_softmax(options: SoftmaxOptions) -> ZSolver:
     from automl_admm.builtin.z.bandit import IndexBandit, boltzmann
 
     return IndexBandit(boltzmann(options.temperature))
 
 
-def build_mcts(options: MctsOptions) -> ZSolver:
-    """Make the tree search."""
+def _build_mcts(options: MctsOptions) -> ZSolver:
     from automl_admm.builtin.z.mcts import TreeSearch
 
     return TreeSearch(options.exploration, options.trust)
 
 
-def build_genetic(options: GeneticOptions) -> ZSolver:
-    """Make the genetic algorithm."""
+def _build_genetic(options: GeneticOptions) -> ZSolver:
     from automl_admm.builtin.z.genetic import GeneticAlgorithm
 
     return GeneticAlgorithm(options.population)
 
 
-def build_rising(options: RisingOptions) -> ZSolver:
-    """Make the rising bandits."""
+def _build_rising(options: RisingOptions) -> ZSolver:
     from automl_admm.builtin.z.rising import RisingBandits
 
     return RisingBandits(options.window)
 
 
-def build_exhaustive(options: NoOptions) -> ZSolver:
-    """Make the enumeration."""
+def _build_exhaustive(options: NoOptions) -> ZSolver:
     del options
     from automl_admm.builtin.z.exhaustive import ExhaustiveSelections
 
     return ExhaustiveSelections()
 
 
-def build_bo(options: BoOptions) -> ZSolver:
-    """Make Bayesian optimization on the one-hot relaxation."""
+def _build_bo(options: BoOptions) -> ZSolver:
     from automl_admm.builtin.z.bo import RelaxedOptimization
 
     return RelaxedOptimization(options.trust)
 
 
-def build_halving(options: NoOptions) -> ZSolver:
-    """Make successive halving."""
+def _build_halving(options: NoOptions) -> ZSolver:
     del options
     from automl_admm.builtin.z.halving import SuccessiveHalving
 
     return SuccessiveHalving()
 
 
-def build_policy(options: PolicyOptions) -> ZSolver:
-    """Make the cross-entropy policy."""
+def _build_policy(options: PolicyOptions) -> ZSolver:
     from automl_admm.builtin.z.policy import DerivationPolicy
 
     return DerivationPolicy(options.elite, options.rate, options.batch)
 
 
-def build_best_first(options: BestFirstOptions) -> ZSolver:
-    """Make the best-first search."""
+def _build_best_first(options: BestFirstOptions) -> ZSolver:
     from automl_admm.builtin.z.best_first import BestFirstSearch
 
     return BestFirstSearch(options.completions)
@@ -242,50 +230,52 @@ Z_SOLVERS = (
     plugin(
         "cmab",
         "combinatorial bandit: Thompson sampling, orders by the assignment problem",
-        build_cmab,
+        _build_cmab,
         CmabOptions,
     ),
-    plugin("random", "uniform selections", build_random, is_stand_in=True),
-    plugin("ucb", "combinatorial bandit: upper confidence bounds", build_ucb, UcbOptions),
-    plugin("softmax", "combinatorial bandit: Boltzmann exploration", build_softmax, SoftmaxOptions),
+    plugin("random", "uniform selections", _build_random, is_stand_in=True),
+    plugin("ucb", "combinatorial bandit: upper confidence bounds", _build_ucb, UcbOptions),
+    plugin(
+        "softmax", "combinatorial bandit: Boltzmann exploration", _build_softmax, SoftmaxOptions
+    ),
     plugin(
         "mcts",
         "Monte Carlo tree search over the decisions: UCT, progressive widening",
-        build_mcts,
+        _build_mcts,
         MctsOptions,
     ),
     plugin(
         "genetic",
         "genetic algorithm: tournament, uniform and order crossover",
-        build_genetic,
+        _build_genetic,
         GeneticOptions,
     ),
     plugin(
         "policy",
         "cross-entropy method: each decision is drawn from a policy that follows the best",
-        build_policy,
+        _build_policy,
         PolicyOptions,
     ),
     plugin(
         "best-first",
         "best-first search over the tree of decisions, judged by random completions (ML-Plan)",
-        build_best_first,
+        _build_best_first,
         BestFirstOptions,
     ),
     plugin(
         "rising-bandits",
         "arms are algorithms, dismissed when their growth cannot win any more",
-        build_rising,
+        _build_rising,
         RisingOptions,
     ),
     plugin(
-        "halving", "successive halving over fidelity; without it, over algorithms", build_halving
+        "halving", "successive halving over fidelity; without it, over algorithms", _build_halving
     ),
-    plugin("exhaustive", "every selection once, for spaces of at most 100 000", build_exhaustive),
+    plugin("exhaustive", "every selection once, for spaces of at most 100 000", _build_exhaustive),
     plugin(
         "bo",
         "Bayesian optimization on the one-hot relaxation of the selections",
-        build_bo,
+        _build_bo,
         BoOptions,
     ),
 )

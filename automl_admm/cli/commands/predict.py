@@ -29,7 +29,7 @@ from automl_admm.data.writing import WRITERS, open_writer
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.labels import leaves_undecided
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
-from automl_admm.runs.finish.model_mark import tell_mark
+from automl_admm.runs.finish.model_notes import tell_mark
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.store.output_files import is_stream, open_output
 from automl_admm.store.own_files import refuse_input, refuse_own_file

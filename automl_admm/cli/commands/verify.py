@@ -26,8 +26,7 @@ from automl_admm.data.reading.shares import share_of
 from automl_admm.data.reading.streams import is_stream, title_of
 from automl_admm.data.row_portions import read_portion, take_rows
 from automl_admm.report.audit.statement import check_statement
-from automl_admm.runs.finish.encoding_of_training import encoding_before
-from automl_admm.runs.finish.model_file import read_rows
+from automl_admm.runs.finish.model_file import encoding_before, read_rows
 from automl_admm.runs.saved.fresh_rows import OnFreshRows, test_on_fresh_rows
 from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.runs.saved.verification import Verified, verify_run

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from automl_admm.cli.shared.screen import say
-from automl_admm.runs.finish.model_versions import tell_versions
+from automl_admm.runs.finish.model_notes import tell_versions
 from automl_admm.runs.session.model_run import tell_earlier
 from automl_admm.store.run_folder import RunFolder
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from automl_admm.runs import quantities
+from automl_admm.runs import validation
 
 
 class Quantity(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted
     """A number with a unit; a bare number is in the first unit."""
 
-    def __init__(self, measure: quantities.Measure) -> None:
+    def __init__(self, measure: validation.Measure) -> None:
         self.name = measure.name
         self._measure = measure
 
@@ -44,6 +44,6 @@ class Share(click.ParamType):  # type: ignore[type-arg] # older click cannot be 
             self.fail(f"'{value}' is no number; write a share as 0.95 or 95%.", param, ctx)
 
 
-DURATION = Quantity(quantities.DURATION)
-MEMORY = Quantity(quantities.MEMORY)
+DURATION = Quantity(validation.DURATION)
+MEMORY = Quantity(validation.MEMORY)
 SHARE = Share()

@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 
 from automl_admm.core.evaluations import Status
+from automl_admm.core.messages import shorten
 from automl_admm.execution.child.memory_files import SharedMemory, mapped_bytes
 from automl_admm.execution.child.process_tree import (
     descendants_of,
@@ -23,7 +24,7 @@ from automl_admm.execution.child.process_tree import (
     kill_group,
     own_memory,
 )
-from automl_admm.execution.task_folders import is_within
+from automl_admm.execution.task_folders import is_within, open_regular
 
 # How often each thing is looked at: cheap looks often, dear ones seldom.
 SCAN_SECONDS = 0.25
@@ -36,6 +37,9 @@ OUTPUT = "output.txt"
 OUTPUT_LIMIT = 1_000_000
 # Cut while it runs only if the disk is in danger; head and tail are trimmed at the end.
 RUNAWAY_OUTPUT = 16 * OUTPUT_LIMIT
+SHOWN_OUTPUT = 4_000  # bytes from the end: the reason stands last
+SHOWN_LINE = 120
+TRACEBACK = "Traceback (most recent call last)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,3 +210,23 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
+
+
+def last_output(output: Path) -> str:
+    """Return the end of an output file; empty if there is none."""
+    try:
+        with open_regular(output) as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - SHOWN_OUTPUT, 0))
+            return file.read(SHOWN_OUTPUT).decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def last_line(log: Path) -> str:
+    """Return the last line of a server: a library that fails to start names the limit in its way.
+
+    OpenBLAS prints it and then interrupts the process; the traceback comes later.
+    """
+    said, _, _ = last_output(log).partition(TRACEBACK)
+    lines = said.strip().splitlines()
+    return f", saying '{shorten(lines[-1].strip(), SHOWN_LINE)}'" if lines else ""

@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 
 from automl_admm.core.errors import naming_os_errors
-from automl_admm.execution.child.last_output import last_line
 from automl_admm.execution.child.process_tree import MARK, kill_marked
+from automl_admm.execution.child.watch import last_line
 from automl_admm.execution.server.channel import Channel
 from automl_admm.execution.server.fork_server import Instructions, serve
 from automl_admm.execution.server.forked_process import (

@@ -25,13 +25,10 @@ class Ledger:
     """
 
     def __init__(
-        self,
-        begun: float | None = None,
-        clock: Callable[[], float] = time.monotonic,
-        account: Account = Account.START,
+        self, begun: float | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._clock = clock
-        self._account = account
+        self._account = Account.START
         self._since = clock() if begun is None else begun
         self._charged: dict[Account, float] = {}
 

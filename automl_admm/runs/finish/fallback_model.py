@@ -20,7 +20,7 @@ from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.run import FallbackKind
 from automl_admm.core.space import Candidate, Selection
 from automl_admm.pipelines.fit_results import FallbackResult
-from automl_admm.runs.driving.desk import Desk
+from automl_admm.runs.driving.desk import Desk, NoStandby
 from automl_admm.runs.driving.dispatch import SLICE, Dispatcher, TaskKind
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.finish.final_fit import Refit
@@ -74,16 +74,10 @@ class LateFallback:
 
 
 @dataclass(frozen=True)
-class EarlyFallbacks:
+class EarlyFallbacks(NoStandby):
     """Models that were fitted before the search; maybe none."""
 
     ready: tuple[Fallback, ...] = ()
-
-    def look(self, best: Evaluation | None) -> None:
-        """All is done."""
-
-    def take(self, finished: Finished) -> None:
-        """All is done."""
 
 
 def fall_back(prepared: Preparation, desk: Desk) -> LateFallback | EarlyFallbacks:

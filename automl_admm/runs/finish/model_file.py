@@ -15,15 +15,17 @@ from zipfile import ZipFile
 
 from automl_admm.core.errors import AutomlAdmmError, DataError, StoreError
 from automl_admm.core.messages import reason_of, say_error
+from automl_admm.data.reading.encodings import is_utf8_name
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
+from automl_admm.data.reading.named_encoding import NamedEncoding
 from automl_admm.data.reading.shares import Share
 from automl_admm.data.reading.timed_reading import read_again
 from automl_admm.data.table_schema import had_decimal_commas, read_schema
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.plugins.loading import OUR_PLUGINS, Plugins, load_plugins
-from automl_admm.runs.finish.encoding_of_training import encoding_before
-from automl_admm.runs.finish.model_versions import tell_missing
+from automl_admm.runs.finish.model_notes import tell_missing
+from automl_admm.store.file_schemas import OF_RUN
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder
 
@@ -252,3 +254,12 @@ def _takes(model: Any, X: Any) -> bool:
     except (Exception, SystemExit):  # noqa: BLE001 - a model may raise anything
         return False
     return True
+
+
+def encoding_before(manifest: Mapping[str, Any]) -> NamedEncoding | None:
+    """Return the encoding that the user named; None for UTF-8, as its text is known as such."""
+    request = manifest[OF_RUN]["request"]
+    name = request.get("encoding")
+    if name is None or is_utf8_name(name):
+        return None
+    return NamedEncoding(name, request.get("found_encoding"))

@@ -31,11 +31,15 @@ from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.decision_summary import explain_few_found
 from automl_admm.runs.finish.model_file import trusted_types
-from automl_admm.runs.finish.noted_thresholds import note_calibration, note_thresholds
+from automl_admm.runs.finish.noted_thresholds import (
+    WALKED,
+    note_calibration,
+    note_thresholds,
+    walked_content,
+)
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import WENT_WRONG, PassedOver, as_content
 from automl_admm.runs.finish.script.pipeline_script import make_script, put_script
-from automl_admm.runs.finish.walked_ensemble import WALKED, walked_content
 from automl_admm.runs.finish.walked_log import describe_log
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.provenance import machine, row_hashes_of, versions

@@ -28,7 +28,7 @@ from automl_admm.data.reading.tables import (
 )
 from automl_admm.data.table_schema import Schema, had_decimal_commas, read_schema
 from automl_admm.data.unique_names import with_unique_names
-from automl_admm.runs.finish.encoding_of_training import encoding_before
+from automl_admm.runs.finish.model_file import encoding_before
 from automl_admm.store.json_content import RESTORE
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,6 +27,8 @@ from automl_admm.plugins.given_parts import UsedObject
 from automl_admm.plugins.loading import Plugins
 from automl_admm.plugins.plugin_options import build_options, split_request
 from automl_admm.plugins.records import (
+    TASKS,
+    ComponentPlugin,
     Constraint,
     ExecutorSetting,
     LearningTask,
@@ -294,3 +296,18 @@ def in_known_order(
     places = [given.index(one) for one in known]
     texts: Sequence[str | Constraint] = [config.constraints[place] for place in places]
     return replace(config, constraints=tuple(texts)), tuple(constraints[place] for place in places)
+
+
+def components_for(
+    task: LearningTask, plugins: Plugins, held: Collection[str]
+) -> tuple[Registry[ComponentPlugin], frozenset[str], frozenset[str]]:
+    """Return the components of a task, the names of those of other tasks, and those held back.
+
+    Held back are components that are installed by now, but that the run began without.
+    """
+    components = plugins.components[task]
+    back = frozenset(r.name for r in components if r.name in held and not r.missing)
+    components = components.without(back)
+    everywhere = {record.name for each in TASKS for record in plugins.components[each]} - back
+    elsewhere = frozenset(everywhere - {record.name for record in components})
+    return components, elsewhere, back

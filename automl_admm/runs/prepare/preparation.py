@@ -40,12 +40,12 @@ from automl_admm.runs.prepare.assembly import (
     SearchPlan,
     check_confidences,
     check_executor,
+    components_for,
     in_known_order,
     plan_search,
     resolve_constraints,
 )
 from automl_admm.runs.prepare.certificate_plan import aims_of, aside_of, at_next_look, question_of
-from automl_admm.runs.prepare.grammar_components import components_for
 from automl_admm.runs.prepare.ingesting import (
     answer,
     check_column_costs,

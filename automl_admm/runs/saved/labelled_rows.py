@@ -20,8 +20,7 @@ from automl_admm.pipelines.score_interval import score_interval
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint, LearningTask
 from automl_admm.runs.finish.model_file import rows_for_the_model
-from automl_admm.runs.finish.model_mark import tell_mark
-from automl_admm.runs.finish.model_versions import tell_versions
+from automl_admm.runs.finish.model_notes import tell_mark, tell_versions
 from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside, read_with_model
 from automl_admm.runs.saved.given_table import GivenTable
 from automl_admm.runs.saved.groups_of_rows import limits_on_rows

@@ -25,8 +25,7 @@ from automl_admm.pipelines.default_outputs import default_outputs
 from automl_admm.pipelines.labels import accuracy_of_decided, labels_to_score, leaves_undecided
 from automl_admm.pipelines.predictions.scored_by_r2 import ScoredByR2
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
-from automl_admm.runs.finish.model_mark import tell_mark
-from automl_admm.runs.finish.model_versions import tell_versions
+from automl_admm.runs.finish.model_notes import tell_mark, tell_versions
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.runs.session.model_run import tell_earlier
 from automl_admm.store.run_folder import RunFolder

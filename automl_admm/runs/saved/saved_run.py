@@ -18,7 +18,7 @@ from automl_admm.plugins.given_parts import GivenParts
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.runs.given_objects import components_of
-from automl_admm.runs.prepare.grammar_components import components_for
+from automl_admm.runs.prepare.assembly import components_for
 from automl_admm.runs.session.changes import hash_space
 from automl_admm.runs.session.model_run import of_other_session
 from automl_admm.runs.session.run_log import read_log

@@ -34,8 +34,7 @@ from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.certification import ask, whole_text
 from automl_admm.runs.finish.contenders import at_stop, contend, price_of
 from automl_admm.runs.finish.model_file import refuse_replaced
-from automl_admm.runs.finish.noted_thresholds import read_thresholds
-from automl_admm.runs.finish.walked_ensemble import read_walked
+from automl_admm.runs.finish.noted_thresholds import read_thresholds, read_walked
 from automl_admm.runs.finish.walked_log import came_later, has_log_of
 from automl_admm.runs.prepare.set_aside import (
     alike_rows,

@@ -12,11 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import AutomlAdmmError, StoreError
-from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.evaluations import FOLDS_LEFT, Evaluation, is_feasible
+from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Store
+from automl_admm.core.ranking import rank
 from automl_admm.core.run import RunResult, RunState
 from automl_admm.core.space import Candidate
 from automl_admm.execution.task_folders import remove_tree, temporary_folder
+from automl_admm.pipelines.metrics import Metric
+from automl_admm.pipelines.racing import is_behind
 from automl_admm.runs.driving.logbook import Past
 from automl_admm.runs.kept_predictions import remove_others
 from automl_admm.runs.measured_anew import decide_anew
@@ -27,6 +31,7 @@ from automl_admm.runs.prepare.reused import Reused
 from automl_admm.runs.prepare.starts import read_known
 from automl_admm.runs.session.begun_change import begin_change, end_change, settle_change
 from automl_admm.runs.session.changes import (
+    STARTS,
     Changes,
     ReadAnew,
     best_texts,
@@ -35,7 +40,6 @@ from automl_admm.runs.session.changes import (
     read_anew,
     refuse,
 )
-from automl_admm.runs.session.lost_rivals import nearest, without_rival
 from automl_admm.runs.session.run_json import Stretch, describe_run, write_settings
 from automl_admm.runs.session.run_log import check_limits
 from automl_admm.store.file_schemas import TRIED_FIRST
@@ -308,3 +312,44 @@ def seconds_used(folder: RunFolder) -> float:
             hint=f"`automl-admm store repair {folder.path}` saves what can be read.",
         )
     return sum(stretch.seconds or 0.0 for stretch in stretches)
+
+
+def without_rival(
+    known: Sequence[Evaluation], prepared: Preparation, changes: Changes
+) -> list[Evaluation]:
+    """Return the stopped evaluations that no rival within the present limits would have stopped.
+
+    They cannot ship, and are no answer for their pipelines any more. Without a change the log has
+    the rival of each; one that was repaired may have none.
+    """
+    stopped = [one for one in known if one.ok and one.folds_left]
+    if not stopped:
+        return []
+    limits = prepared.limits
+    rivals = [one for one in rank(known, limits) if is_feasible(one, limits)]
+    if rivals and not (changes.bounds or changes.space):
+        return []
+    metric = prepared.metric
+    return [one for one in stopped if not any(_stops(rival, one, metric) for rival in rivals)]
+
+
+def _stops(rival: Evaluation, one: Evaluation, metric: Metric) -> bool:
+    # The forecast is quick to compare, and leaves few for the test.
+    return rival.loss < one.loss and is_behind(_losses(one, metric), _losses(rival, metric))
+
+
+def _losses(one: Evaluation, metric: Metric) -> list[float]:
+    return [metric.loss(score) for score in one.details.get("scores", ())]
+
+
+def nearest(stopped: Sequence[Evaluation], limits: Sequence[Limit]) -> list[Candidate]:
+    """Return the pipelines of stopped evaluations to begin at, those within the limits first.
+
+    What they measured on their first folds is all that is known of them.
+    """
+    as_whole = [replace(one, details=_without_folds_left(one)) for one in stopped]
+    return [one.candidate for one in rank(as_whole, limits)[:STARTS]]
+
+
+def _without_folds_left(one: Evaluation) -> dict[str, object]:
+    return {name: value for name, value in one.details.items() if name != FOLDS_LEFT}

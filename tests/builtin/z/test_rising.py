@@ -22,8 +22,7 @@ from automl_admm.core.space import (
 )
 from automl_admm.core.subproblems import Observation, SelectionSubproblem
 from automl_admm.search.admm.outer_loop import admm
-from automl_admm.search.admm.schedule import Precision
-from automl_admm.search.admm.settings import AdmmSettings
+from automl_admm.search.admm.settings import AdmmSettings, Precision
 from automl_admm.search.protocol import Proposal, Search, SearchProblem
 from automl_admm.search.starts import default_start
 

@@ -28,7 +28,7 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish import certified_ensemble
 from automl_admm.runs.finish.certified_ensemble import FEWEST, may_be_certified
 from automl_admm.runs.finish.ensemble_fit import Pool, read_pool
-from automl_admm.runs.finish.walked_ensemble import WALKED, read_walked, walked_content
+from automl_admm.runs.finish.noted_thresholds import WALKED, read_walked, walked_content
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.runs.saved.given_table import GivenTable

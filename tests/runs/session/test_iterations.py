@@ -19,7 +19,7 @@ from automl_admm.report.sections import admm
 from automl_admm.report.view import read_view
 from automl_admm.report.writing import make_report
 from automl_admm.runs.session.iterations import describe, read_iterations
-from automl_admm.search.admm.initial_state import AdmmState
+from automl_admm.search.admm.outer_loop import AdmmState
 from automl_admm.store.run_folder import RunFolder
 
 

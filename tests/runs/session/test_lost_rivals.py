@@ -13,7 +13,7 @@ from automl_admm.core.space import Candidate
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.preparation import Preparation, prepare
 from automl_admm.runs.session.changes import Changes
-from automl_admm.runs.session.lost_rivals import nearest, without_rival
+from automl_admm.runs.session.session import nearest, without_rival
 
 OTHER_BOUNDS = Changes(("limits",), bounds=True)
 OTHER_SPACE = Changes(("grammar",), space=True)

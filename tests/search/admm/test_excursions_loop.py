@@ -13,8 +13,7 @@ from automl_admm import minimize
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Candidate, Choice, Condition, Parameter, SearchSpace, Selection
 from automl_admm.search.admm.outer_loop import admm
-from automl_admm.search.admm.schedule import Precision
-from automl_admm.search.admm.settings import AdmmSettings
+from automl_admm.search.admm.settings import AdmmSettings, Precision
 from automl_admm.search.protocol import Proposal, SearchProblem
 from automl_admm.search.starts import default_start
 

@@ -24,8 +24,7 @@ from automl_admm.core.space import (
 )
 from automl_admm.core.subproblems import Observation, ThetaSubproblem
 from automl_admm.search.admm.outer_loop import admm
-from automl_admm.search.admm.schedule import Precision
-from automl_admm.search.admm.settings import AdmmSettings
+from automl_admm.search.admm.settings import AdmmSettings, Precision
 from automl_admm.search.protocol import Proposal, SearchProblem, Wait
 from automl_admm.search.starts import default_start
 

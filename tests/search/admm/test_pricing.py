@@ -9,8 +9,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array, Candidate, Parameter, SearchSpace, Selection
 from automl_admm.search.admm.outer_loop import admm
 from automl_admm.search.admm.pricing import Prices, measure_scales
-from automl_admm.search.admm.schedule import Precision
-from automl_admm.search.admm.settings import AdmmSettings
+from automl_admm.search.admm.settings import AdmmSettings, Precision
 from automl_admm.search.protocol import Proposal, SearchProblem
 from automl_admm.search.starts import default_start
 

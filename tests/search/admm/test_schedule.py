@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.search.admm.schedule import Precision
+from automl_admm.search.admm.settings import Precision
 
 
 @pytest.mark.parametrize(

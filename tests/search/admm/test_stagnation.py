@@ -15,8 +15,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.core.space import Candidate, Choice, Parameter, SearchSpace, Selection
 from automl_admm.core.subproblems import Observation
 from automl_admm.search.admm.outer_loop import admm
-from automl_admm.search.admm.schedule import Precision
-from automl_admm.search.admm.settings import AdmmSettings
+from automl_admm.search.admm.settings import AdmmSettings, Precision
 from automl_admm.search.admm.stagnation import Drought, IterationGains
 from automl_admm.search.protocol import Proposal, SearchProblem
 from automl_admm.search.starts import default_start

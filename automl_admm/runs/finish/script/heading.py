@@ -1,12 +1,13 @@
-"""The head of `pipeline.py`: what it is, how it is called, what it needs, and its threads."""
+"""The head of `pipeline.py`: what it is, its call, its needs and imports, and its threads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from automl_admm.execution.threads import THREAD_VARIABLES, threads_each
+from automl_admm.plugins.distributions import distribution_of
 from automl_admm.runs.finish.outcome import PipelineResult
-from automl_admm.runs.finish.script.imports import distribution
+from automl_admm.runs.finish.script.bundle import Bundle
 from automl_admm.runs.finish.script.packed_rows import packed_folds
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.provenance import versions
@@ -52,3 +53,31 @@ def threads_of(prepared: Preparation) -> str:
         f"threads.\nfor variable in ({names}):\n"
         f'    os.environ.setdefault(variable, "{threads_each(prepared.config.n_jobs)}")'
     )
+
+
+def distribution(package: str) -> str:
+    """Return the name by which a package is installed."""
+    return distribution_of(package) or package
+
+
+def plain_imports(bundle: Bundle) -> str:
+    """Return the imports that are at hand wherever the script runs."""
+    plain = [line for line in bundle.imports if "__future__" not in line]
+    always = {
+        "import sys",
+        "from pathlib import Path",
+        "from typing import Any",
+        "import numpy as np",
+    }
+    return "\n".join(sorted({*plain, *always}))
+
+
+def guarded_imports(paths: Sequence[str], packages: Iterable[str]) -> Iterator[str]:
+    """Yield the import of other packages' components; without them the script says what to do."""
+    if not paths:
+        return
+    pairs = [path.rpartition(".")[::2] for path in paths]
+    lines = [f"    from {module} import {name}" for module, name in pairs]
+    cure = f"pip install {' '.join(map(distribution, packages))}"
+    missing = f'sys.exit(f"error: the package {{problem.name}} is missing. Install it: {cure}")'
+    yield "\n".join(["try:", *lines, f"except ModuleNotFoundError as problem:\n    {missing}"])

@@ -19,8 +19,12 @@ from automl_admm.runs.finish.script.bundle import PACKAGE, Bundle, NotBundledErr
 from automl_admm.runs.finish.script.constants import constants_of, kept_readings
 from automl_admm.runs.finish.script.csv_manner import TrainingFile
 from automl_admm.runs.finish.script.fit_function import build_function, fit_function, name_of_fit
-from automl_admm.runs.finish.script.heading import docstring_of, threads_of
-from automl_admm.runs.finish.script.imports import guarded_imports, plain_imports
+from automl_admm.runs.finish.script.heading import (
+    docstring_of,
+    guarded_imports,
+    plain_imports,
+    threads_of,
+)
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.store.run_folder import RunFolder, write_atomically
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from automl_admm.runs.saved.onnx_export.endless import refuse_endless
 from automl_admm.runs.saved.onnx_export.gaps import of_gaps
 from automl_admm.runs.saved.onnx_export.inputs import name_inputs
 from automl_admm.runs.saved.onnx_export.one_hot import of_one_hot
@@ -73,3 +73,37 @@ def _parts_columns(model: Any) -> bool:
     while hasattr(first, "steps"):
         first = first.steps[0][1]
     return hasattr(first, "transformers")
+
+
+def refuse_endless(model: Any) -> None:
+    """Raise if a tree of a model has an infinite threshold: it parts the gaps from all numbers.
+
+    In double precision the converter of such a tree seeks a number next to it, and never ends.
+    """
+    for tree in _trees_inside(model, set()):
+        if not np.isfinite(tree.threshold.astype(np.float32)).all():
+            raise ValueError("a tree parts gaps from numbers by an infinite threshold")
+
+
+def _trees_inside(part: Any, seen: set[int]) -> Iterator[Any]:
+    """Yield the trees of scikit-learn in a model, at any depth."""
+    if id(part) in seen:
+        return
+    seen.add(id(part))
+    for name, one in _parts(part):
+        if name == "tree_":
+            yield one
+        else:
+            yield from _trees_inside(one, seen)
+
+
+def _parts(part: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the attributes of a model or the members of a collection, with their names if any."""
+    if isinstance(part, BaseEstimator):
+        yield from vars(part).items()
+    elif isinstance(part, Mapping):
+        yield from (("", one) for one in part.values())
+    elif isinstance(part, list | tuple):
+        yield from (("", one) for one in part)
+    elif isinstance(part, np.ndarray) and part.dtype == object:
+        yield from (("", one) for one in part.flat)

@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from automl_admm.runs.saved.onnx_export.endless import refuse_endless
 from automl_admm.runs.saved.onnx_export.file import convert
+from automl_admm.runs.saved.onnx_export.graph import refuse_endless
 
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 MODELS = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from automl_admm.runs.finish.model_mark import tell_mark
+from automl_admm.runs.finish.model_notes import tell_mark
 
 GOOD: dict[str, Any] = {
     "fallback": None,
