@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import logging
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,7 +17,6 @@ import click
 
 from automl_admm import __version__
 from automl_admm.cli.shared.installed import installed
-from automl_admm.cli.shared.log_lines import printing_warnings
 from automl_admm.cli.shared.repeated_options import refuse_repeats
 from automl_admm.cli.shared.screen import (
     DISK_FULL,
@@ -38,6 +39,7 @@ from automl_admm.runs.options import FLAGS
 
 # The number of a mistake in a grammar, a limit or a pipeline's text.
 CODE = re.compile(r"error\[([A-Z]\d{3})\]")
+LOGGER = logging.getLogger("automl_admm")
 
 
 class PluginGroup(click.Group):
@@ -194,3 +196,32 @@ def _has_folder() -> bool:
     except FileNotFoundError:
         return False
     return True
+
+
+class LogLines(logging.Handler):
+    """A handler that prints warnings, unless a display of progress shows them."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Leave a warning to a display."""
+        from automl_admm.progress.observer import Warnings  # a display is here only in a run
+
+        del record
+        return not any(isinstance(handler, Warnings) for handler in LOGGER.handlers)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a warning."""
+        try:
+            say(f"warning: {in_a_line(record.getMessage())}", err=True)
+        except Exception:  # noqa: BLE001 - as every handler: no line of a log ends a command
+            self.handleError(record)
+
+
+@contextmanager
+def printing_warnings() -> Iterator[None]:
+    """Print the warnings of the package's log while a command runs."""
+    lines = LogLines(logging.WARNING)
+    LOGGER.addHandler(lines)
+    try:
+        yield
+    finally:
+        LOGGER.removeHandler(lines)

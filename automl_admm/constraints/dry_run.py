@@ -18,6 +18,7 @@ from automl_admm.constraints.syntax import ClassOption, GroupColumn
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError, Remedy
 from automl_admm.core.messages import say_error
 from automl_admm.core.unknown_values import explain_unknown
+from automl_admm.data.plain_columns import has_numbers
 from automl_admm.data.spreads import spreads_of
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
@@ -101,10 +102,7 @@ def _check_change(column: str, rows: TrialRows, limit: str) -> None:
 
 def _check_numbers(column: Any, frame: Any, limit: str, hint: str) -> None:
     """Raise if a column has no numbers to compare scores with, or to change."""
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
-    kind = frame[column].dtype
-    if not is_numeric_dtype(kind) or is_bool_dtype(kind):
+    if not has_numbers(frame[column]):
         raise DataError(f"limit '{limit}': column '{column}' holds no numbers.", hint=hint)
 
 

@@ -23,7 +23,7 @@ from automl_admm.constraints.value_names import (
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import no_file_keeps
 from automl_admm.data.distinct_values import find_distinct
-from automl_admm.data.plain_columns import with_seen_gaps
+from automl_admm.data.plain_columns import has_numbers, with_seen_gaps
 
 # A gap takes the extremes over all groups: of very many it measures only noise.
 MOST_GROUPS = 20
@@ -130,13 +130,8 @@ def _size(word: str) -> float | None:
 
 def check_columns(columns: tuple[GroupColumn, ...], frame: Any, limit: str) -> None:
     """Raise if a column to be cut holds no numbers."""
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
     for column in columns:
-        kind = frame[column.name].dtype
-        if (column.cuts or column.quantiles) and (
-            not is_numeric_dtype(kind) or is_bool_dtype(kind)
-        ):
+        if (column.cuts or column.quantiles) and not has_numbers(frame[column.name]):
             raise DataError(
                 f"limit '{limit}': column '{column.name}' holds no numbers that could be cut.",
                 hint=f"Write [{GroupColumn(column.name)}], and each of its values is a group.",

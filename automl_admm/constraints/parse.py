@@ -74,9 +74,10 @@ class LimitCode(StrEnum):
 
 
 class _MistakeError(Exception):
-    def __init__(self, diagnostic: Diagnostic) -> None:
-        super().__init__(diagnostic.message)
-        self.diagnostic = diagnostic
+    def __init__(self, code: LimitCode, place: Token | Span, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        span = place if isinstance(place, Span) else _span(place)
+        self.diagnostic = Diagnostic(code, span, message, hint)
 
 
 def read_text(text: str, example: str = EXAMPLE) -> WrittenLimit:
@@ -109,7 +110,7 @@ def columns_in(texts: Iterable[Any]) -> frozenset[str]:
 def _parsed(text: str) -> Tree[Any]:
     if len(text) > MAX_CHARACTERS:
         message = f"this is no limit: it has more than {MAX_CHARACTERS} characters"
-        raise _MistakeError(Diagnostic(LimitCode.SYNTAX, BEGINNING, message))
+        raise _MistakeError(LimitCode.SYNTAX, BEGINNING, message)
     return _parser().parse(text)
 
 
@@ -170,7 +171,7 @@ def _is_baseline(word: Token) -> bool:
         return True
     message = f"a number can be multiplied by '{BASELINE}' only, not by '{word}'"
     hint = f'Write it like "latency_us <= 0.5 * {BASELINE}": the pipeline the search begins with.'
-    raise _MistakeError(Diagnostic(LimitCode.FACTOR, _span(word), message, hint))
+    raise _MistakeError(LimitCode.FACTOR, word, message, hint)
 
 
 def _is_at_least(sense: Token) -> bool:
@@ -179,7 +180,7 @@ def _is_at_least(sense: Token) -> bool:
     meant = MEANT.get(sense)
     hint = f"Write '{meant}'." if meant else "Write '<=' for at most, '>=' for at least."
     message = f"this is no limit: '{sense}' is neither '<=' nor '>='"
-    raise _MistakeError(Diagnostic(LimitCode.SENSE, _span(sense), message, hint))
+    raise _MistakeError(LimitCode.SENSE, sense, message, hint)
 
 
 def _pairs(tree: Tree[Any]) -> dict[Token, Token | None]:
@@ -190,7 +191,7 @@ def _pairs(tree: Tree[Any]) -> dict[Token, Token | None]:
         # A token is equal to its text, wherever that stands.
         if name in pairs and name not in CLASS_OPTIONS:
             message = f"the option '{name}' stands twice"
-            raise _MistakeError(Diagnostic(LimitCode.OPTION, _span(name), message))
+            raise _MistakeError(LimitCode.OPTION, name, message)
         if name in pairs:
             raise _no_class([*pairs, name], name)
         pairs[name] = value
@@ -210,7 +211,7 @@ def _classes(pairs: Mapping[Token, Token | None]) -> tuple[ClassOption, ...]:
 
 def _no_class(names: list[Token], last: Token) -> _MistakeError:
     message = f"{{{','.join(names)}}} names no class of a limit"
-    return _MistakeError(Diagnostic(LimitCode.OPTION, _span(last), message, OPTION_EXAMPLE))
+    return _MistakeError(LimitCode.OPTION, last, message, OPTION_EXAMPLE)
 
 
 def _class_option(name: Token, label: Token | None) -> ClassOption:
@@ -218,7 +219,7 @@ def _class_option(name: Token, label: Token | None) -> ClassOption:
         return ClassOption("class", None, _span(name))
     if label is None:
         message = f"'{name}' needs a class"
-        raise _MistakeError(Diagnostic(LimitCode.OPTION, _span(name), message, OPTION_EXAMPLE))
+        raise _MistakeError(LimitCode.OPTION, name, message, OPTION_EXAMPLE)
     return ClassOption(str(name), _unquoted(label), _span(label))
 
 
@@ -226,7 +227,7 @@ def _option(name: Token, value: Token | None) -> MeasureOption:
     if value is None:
         message = f"the option '{name}' needs a value"
         hint = f'Write {{{name}=…}}, or {{class="{name}"}} for a class.'
-        raise _MistakeError(Diagnostic(LimitCode.OPTION, _span(name), message, hint))
+        raise _MistakeError(LimitCode.OPTION, name, message, hint)
     return MeasureOption(str(name), _unquoted(value), _span(name))
 
 
@@ -246,14 +247,9 @@ def _columns(tree: Tree[Any]) -> tuple[GroupColumn, ...]:
         # A token, no subtree: a further cut point of the column before it.
         if not hasattr(first, "data"):
             if not found or not found[-1][1] or found[-1][1][0].type != "NUMBER":
-                raise _MistakeError(
-                    Diagnostic(
-                        LimitCode.CUTS,
-                        _span(first),
-                        "a number stands where a column is due",
-                        "Cut points follow a colon, as in [age:30,40]; quote a name like this.",
-                    )
-                )
+                message = "a number stands where a column is due"
+                hint = "Cut points follow a colon, as in [age:30,40]; quote a name like this."
+                raise _MistakeError(LimitCode.CUTS, first, message, hint)
             found[-1][1].append(first)
         else:
             found.append((first.children[0], rest))
@@ -273,7 +269,7 @@ def _least(tree: Tree[Any]) -> int:
     if not is_right or written[0] is not tree.children[-1] or len(written) > 1:
         message = f"'{name}={number}' is no least size of a group"
         hint = f"It comes once, after the columns, as in [sex,race,{LEAST}=50]."
-        raise _MistakeError(Diagnostic(LimitCode.CUTS, _span(name), message, hint))
+        raise _MistakeError(LimitCode.CUTS, name, message, hint)
     return int(size)
 
 
@@ -284,7 +280,7 @@ def _column(name: Token, cuts: list[Token]) -> GroupColumn:
     for earlier, later, token in zip(points, points[1:], cuts[1:], strict=False):
         if later <= earlier:
             message = f"the cut points must rise, and {token} does not come after {earlier:g}"
-            raise _MistakeError(Diagnostic(LimitCode.CUTS, _span(token), message))
+            raise _MistakeError(LimitCode.CUTS, token, message)
     return GroupColumn(_plain(name), points)
 
 
@@ -294,7 +290,7 @@ def _parts(word: Token) -> int:
     if found is None or not 2 <= int(found[1]) <= MOST_PARTS:
         message = f"'{word}' cuts no column"
         hint = f"{CUTS_EXAMPLE} There may be 2 to {MOST_PARTS} parts."
-        raise _MistakeError(Diagnostic(LimitCode.CUTS, _span(word), message, hint))
+        raise _MistakeError(LimitCode.CUTS, word, message, hint)
     return int(found[1])
 
 
@@ -307,7 +303,7 @@ def _check_duplicates(found: list[tuple[Token, list[Token]]]) -> None:
     for place, (token, _) in enumerate(found):
         if names[place] in names[:place]:
             message = f"the column '{names[place]}' stands twice"
-            raise _MistakeError(Diagnostic(LimitCode.DUPLICATE, _span(token), message))
+            raise _MistakeError(LimitCode.DUPLICATE, token, message)
 
 
 def _span(token: Token) -> Span:

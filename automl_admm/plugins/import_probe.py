@@ -75,7 +75,8 @@ def _import_apart(names: Sequence[str]) -> str:
         try:
             code = _wait(child)
         finally:
-            _kill_group(child)
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(child.pid, signal.SIGKILL)  # with all its descendants
     if code is None:
         return f"its import hangs: it did nothing for {IDLE_SECONDS:g} s, or too much"
     return FINE if code == DONE else f"its import ended the process: {say_exit(code)}"
@@ -101,9 +102,3 @@ def _processor_seconds(pid: int) -> float:
     except psutil.Error:
         return 0.0
     return float(times.user + times.system)
-
-
-def _kill_group(child: subprocess.Popen[bytes]) -> None:
-    """Kill the child and all its descendants."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, signal.SIGKILL)

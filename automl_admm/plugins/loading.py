@@ -255,7 +255,6 @@ def _admit(plugins: Plugins, source: PluginSource) -> PluginInfo:
 
 
 def _names(records: Sequence[tuple[str, Any]]) -> dict[str, tuple[str, ...]]:
-    """Return the names of the records of each hook, each once."""
     found: dict[str, dict[str, None]] = {}
     for hook, record in records:
         found.setdefault(hook, {})[record.name] = None

@@ -229,7 +229,6 @@ def _conclude(ending: Ending) -> PipelineResult:
 def _write_shipped(
     folder: RunFolder, run_id: str | None, shipped: Shipped, outcome: PipelineResult
 ) -> None:
-    """Write the model, and its certificate."""
     if shipped.finished is not None and shipped.finished.folder is not None:
         with keeping_certified(folder, until_written=outcome.is_certified):
             write_model(folder, run_id, shipped.finished.folder / SHIPPED, outcome)

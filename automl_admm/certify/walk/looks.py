@@ -31,7 +31,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from automl_admm.certify.walk.carried_looks import CarriedLooks, Taken, unite
+from automl_admm.certify.walk.carried_looks import CarriedLooks, unite
 from automl_admm.core.errors import ConfigurationError, Remedy, StoreError
 from automl_admm.core.limits import Limit
 from automl_admm.store.run_folder import write_json
@@ -105,7 +105,8 @@ def take_look(  # noqa: PLR0913 - a look, under each hash of its rows, in two le
         if content != before:
             write_json(ledger, content)
         if carried is not None:
-            carried.keep(_looks_under(content, (rows, *also, *earlier)))
+            asked, known = (rows, *also, *earlier), content["looks"]
+            carried.keep({one: known[one] for one in asked if one in known})
     return Look.of(number, risk, is_last=is_last)
 
 
@@ -208,11 +209,6 @@ def _with_carried(content: Mapping[str, Any], carried: CarriedLooks | None) -> d
     """Return a copy of the ledger's content, with the looks that a folder brings."""
     looks = unite(content["looks"], {} if carried is None else carried.read())
     return {**content, "looks": looks}
-
-
-def _looks_under(content: Mapping[str, Any], hashes: Iterable[str]) -> Taken:
-    """Return the looks under these hashes."""
-    return {one: content["looks"][one] for one in hashes if one in content["looks"]}
 
 
 def _count(content: Mapping[str, Any], rows: Iterable[str]) -> int:

@@ -6,7 +6,9 @@ import codecs
 import math
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -17,11 +19,12 @@ import click
 from automl_admm.cli.shared.installed import unprinted
 from automl_admm.cli.shared.model_warnings import warn_of_model
 from automl_admm.cli.shared.output_option import or_screen
-from automl_admm.cli.shared.prediction_notes import PredictionNotes
 from automl_admm.cli.shared.run_options import file_options_given, with_file_options
 from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.constraints.unknown_groups import count_unknown_groups, tell_unknown_groups
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.messages import say_count
+from automl_admm.data.later_rows import LaterRows
 from automl_admm.data.reading.file_options import FileOptions
 from automl_admm.data.reading.formats import CSV, OTHER_SUFFIXES, PARQUET, PARQUET_SUFFIXES
 from automl_admm.data.reading.unpacking import PACKED_SUFFIXES
@@ -251,3 +254,39 @@ def _predictions(model: Any, frame: Any, half_width: float | None = None) -> Any
             for place, label in enumerate(model.classes_):
                 columns[f"probability_{label}"] = probabilities[:, place]
         return pd.DataFrame(columns)
+
+
+@dataclass
+class PredictionNotes:
+    """Counts over all parts of a table, for the lines that follow the predictions."""
+
+    model: Any
+    later: LaterRows
+    unknown_groups: Counter[str] = field(default_factory=Counter)
+    undecided: int = 0
+    rows: int = 0
+
+    @classmethod
+    def of_model(cls, model: Any, manifest: Mapping[str, Any]) -> PredictionNotes:
+        """Begin with a model and its manifest."""
+        return cls(model, LaterRows.of_model(manifest))
+
+    def see(self, frame: Any) -> Any:
+        """Return the rows, and count what the model does not know of them."""
+        self.unknown_groups.update(count_unknown_groups(self.model, frame))
+        self.later.add(frame)
+        return frame
+
+    def count(self, predictions: Any) -> Any:
+        """Return the predictions, and count those that are empty."""
+        self.undecided += int(predictions["prediction"].isna().sum())
+        self.rows += len(predictions)
+        return predictions
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is to be said."""
+        if leaves_undecided(self.model):
+            told = f"{self.undecided} of {self.rows} rows are left undecided"
+            yield f"{told}: their prediction is empty"
+        for line in (*tell_unknown_groups(self.unknown_groups), *self.later.lines()):
+            yield f"warning: {line}"

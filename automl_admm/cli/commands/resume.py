@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Any
 
 import click
+import numpy as np
 
-from automl_admm.cli.shared.named_classes import check_named_classes
 from automl_admm.cli.shared.param_types import DURATION
 from automl_admm.cli.shared.progress import command_progress
 from automl_admm.cli.shared.run_command import Loaded, Manner, conduct, load, ready
@@ -34,6 +34,8 @@ from automl_admm.data.row_roles import NAMES
 from automl_admm.data.sample_table import SHIPPED
 from automl_admm.data.table_schema import read_schema
 from automl_admm.execution.server.early_server import started_early
+from automl_admm.pipelines.labels import number_classes
+from automl_admm.pipelines.thresholds.cost_text import read_costs
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.driver import ROUNDING
 from automl_admm.runs.driving.interrupts import Deferral
@@ -276,3 +278,31 @@ def _has_other_labels(target: Any, data: Mapping[str, Any]) -> bool:
     """Return True if a target has labels unknown to the run, which then tell no type."""
     known = data.get("classes")
     return known is not None and not set(known).issuperset(labels_in_text(target))
+
+
+def check_named_classes(config: RunConfig, target: Any, folder: str) -> None:
+    """Raise if options that resume cannot change name other classes than those of a target."""
+    option = "--positive"
+    try:
+        if config.positive is not None:
+            # True may stand for a number, as in a fit.
+            number_classes(_labels(target, "biufmM"), config.positive)
+        option = "--cost"
+        if config.cost is not None:
+            # The texts of dates are many.
+            read_costs(config.cost).of(_labels(target, "mM"))
+    except ConfigurationError as problem:
+        raise ConfigurationError(
+            f"{problem} The run in '{folder}' was begun with {option}, which resume can neither "
+            "change nor leave out.",
+            hint="Give the classes the names that they had, or begin a new run: `automl-admm fit`.",
+        ) from problem
+
+
+def _labels(target: Any, as_given: str) -> Any:
+    """Return the different labels: those of numpy's kinds `as_given`, and others as texts."""
+    import pandas as pd
+
+    known = pd.Series(target).dropna().infer_objects().unique()
+    is_kept = known.dtype.kind in as_given
+    return np.asarray(known) if is_kept else np.array(labels_in_text(target))

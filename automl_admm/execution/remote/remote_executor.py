@@ -210,7 +210,6 @@ class RemoteExecutor:
         self.workers = self._roster.workers
 
     def _dispatch(self) -> None:
-        """Hand waiting tasks to free places."""
         while self._waiting and (place := self._roster.take()) is not None:
             running = self._running[self._waiting.popleft()]
             running.place, running.begun = place, time.monotonic()

@@ -42,7 +42,6 @@ def leave_watcher(temporary: Path) -> None:
 
 
 def _await_end(pid: int) -> None:
-    """Wait until a process has ended."""
     with contextlib.suppress(OSError, AttributeError):
         # A descriptor stays with its process; a pid may be reused while polling (below).
         descriptor = os.pidfd_open(pid)

@@ -70,14 +70,14 @@ def _route(
         wide = _widths_at(stop, moved, widths, scales)
         found = _slacks(_values_at(evaluation, stop, moved), constraints, wide)
         here = [slack for slack, is_moved in zip(found, moved, strict=True) if is_moved]
-        spots.append(Spot(place, min(here), _or_least(stop.utility)))
+        utility = -math.inf if math.isnan(stop.utility) else stop.utility
+        spots.append(Spot(place, min(here), utility))
     return Route(evaluation.key, -evaluation.loss, min(still, default=math.inf), tuple(spots))
 
 
 def _widths_at(
     stop: Stop, moved: Sequence[bool], widths: Sequence[float], scales: Sequence[float]
 ) -> list[float]:
-    """Return the half-widths of the bounds at a stop."""
     errors = iter(stop.errors)
     known = [next(errors, math.nan) if is_moved else math.nan for is_moved in moved]
     at_stop = [error * scale for error, scale in zip(known, scales, strict=True)]
@@ -103,12 +103,7 @@ def _scales(
     ]
 
 
-def _or_least(utility: float) -> float:
-    return -math.inf if math.isnan(utility) else utility
-
-
 def _values_at(evaluation: Evaluation, stop: Stop, moved: Sequence[bool]) -> tuple[float, ...]:
-    """Return the values of all limits at a stop."""
     values = iter(stop.measured)
     pairs = zip(evaluation.constraints, moved, strict=True)
     return tuple(next(values) if is_moved else value for value, is_moved in pairs)

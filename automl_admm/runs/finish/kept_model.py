@@ -128,7 +128,6 @@ def _model_in(session: Session) -> Refit | None:
 
 
 def _measured(manifest: Mapping[str, Any], limits: list[str]) -> FinalFitResult:
-    """Return the measurements of a model."""
     return FinalFitResult(
         one_class=manifest[ONE_CLASS],
         held_out_score=manifest["held_out_score"],

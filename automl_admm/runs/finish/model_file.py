@@ -15,6 +15,7 @@ from zipfile import ZipFile
 
 from automl_admm.core.errors import AutomlAdmmError, DataError, StoreError
 from automl_admm.core.messages import reason_of, say_error
+from automl_admm.data.plain_columns import has_numbers
 from automl_admm.data.reading.encodings import is_utf8_name
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.named_encoding import NamedEncoding
@@ -234,7 +235,7 @@ def _sizes(column: Any) -> Any:
     import numpy as np
     import pandas as pd
 
-    is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    is_number = has_numbers(column)
     values = column.to_numpy(dtype=float, na_value=np.nan) if is_number else np.zeros(len(column))
     sizes = np.abs(values)
     return pd.Series(np.where(np.isfinite(sizes), sizes, 0.0), index=column.index)

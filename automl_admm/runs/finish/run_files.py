@@ -26,7 +26,7 @@ from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.labels import positive_text, sorted_texts
 from automl_admm.pipelines.row_weighing import names_of_weighers
 from automl_admm.plugins.distributions import behind_types
-from automl_admm.plugins.loading import OURS
+from automl_admm.plugins.loading import is_ours
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.decision_summary import explain_few_found
@@ -138,7 +138,6 @@ def note_passed_over(folder: RunFolder, passed: Sequence[PassedOver]) -> None:
 
 
 def _on_held_out(constraints: Sequence[Constraint], found: FinalFitResult) -> dict[str, Any]:
-    """Return what was measured on the rows held out."""
     return {
         "held_out_score": found.held_out_score,
         "held_out_interval": found.held_out_interval,
@@ -194,7 +193,7 @@ def tell_strangers(outcome: PipelineResult) -> None:
     pipelines = list(map(prepared.grammar.pipelines.steps, outcome.candidates))
     used = {step.component for steps in pipelines for step in all_steps(steps)}
     names = sorted(used - names_of_weighers(pipelines, registry))  # these are not in the file
-    foreign = [name for name in names if registry.provider(name).partition(" ")[0] != OURS]
+    foreign = [name for name in names if not is_ours(registry, name)]
     if foreign and strange:
         told = "%s: its trusted_types lack %s, so that `automl-admm predict` refuses the model"
         titles = " and ".join(map(registry.title, foreign))

@@ -24,7 +24,6 @@ def check_parts(config: RunConfig, plugins: Plugins) -> None:
 
 
 def _known(plugins: Plugins) -> dict[str, set[str]]:
-    """Return the known names, by setting."""
     return {
         "strategy": {record.name for record in plugins.strategies},
         "theta_solver": {record.name for record in plugins.theta_solvers},

@@ -27,7 +27,7 @@ from automl_admm.core.structure.pipeline_space import all_modules
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.grammar.compile import CompiledGrammar
 from automl_admm.plugins.fingerprints import fingerprint, fingerprint_installed
-from automl_admm.plugins.loading import OUR_PLUGINS, OURS, discover, load_plugins
+from automl_admm.plugins.loading import discover, is_of_others, load_plugins
 from automl_admm.plugins.records import FEW_LEVELS, BuildContext, ComponentPlugin, LearningTask
 from automl_admm.plugins.registry import HERE, Registry
 from automl_admm.plugins.remembered import Remembered
@@ -65,7 +65,8 @@ def tell_untrusted(
 ) -> None:
     """Warn of the components of a grammar whose models `predict` will refuse to load."""
     names = sorted({module.component for module in all_modules(grammar.pipelines.shape)})
-    foreign = [name for name in names if _is_foreign(components.provider(name))]
+    # What this process alone has, no child can find.
+    foreign = [name for name in names if is_of_others(components.provider(name))]
     seconds = MOST_SECONDS if budget is None else min(MOST_SECONDS, SHARE_OF_BUDGET * budget)
     for name, faults in _find_faults(task, foreign, seconds).items():
         told = "%s: its trusted_types %s: `automl-admm predict` would refuse a model with it. %s"
@@ -95,11 +96,6 @@ def refuse_homeless(
                     "{work_dir}."
                 ),
             )
-
-
-def _is_foreign(provider: str) -> bool:
-    """Return True for a distribution of others; what this process alone has, no child can find."""
-    return provider != HERE and provider.partition(" ")[0] not in {OURS, *OUR_PLUGINS}
 
 
 def _find_faults(task: LearningTask, names: list[str], seconds: float) -> dict[str, str]:

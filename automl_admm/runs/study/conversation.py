@@ -111,7 +111,6 @@ class Conversation:
             self._answer((yield event))
 
     def _answer(self, results: Sequence[Evaluation]) -> None:
-        """Take the results of a driver."""
         self._unsent.extend(results)
         answered = [one.candidate for one in results]
         self.unanswered = [one for one in self.unanswered if one not in answered]

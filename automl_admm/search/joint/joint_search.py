@@ -8,7 +8,7 @@ import numpy as np
 
 from automl_admm.core.protocols import ThetaSolver
 from automl_admm.core.ranking import best_of
-from automl_admm.core.space import Candidate, SearchSpace
+from automl_admm.core.space import Candidate
 from automl_admm.core.subproblems import Quadratic, ThetaSubproblem
 from automl_admm.search.joint.conditional import ConditionalSpace
 from automl_admm.search.joint.one_hot import RelaxedSpace
@@ -114,7 +114,8 @@ def _draw_untried(
 ) -> tuple[str, Candidate] | None:
     """Draw a new candidate not excluded by a limit, with its key; None after too many misses."""
     known = refused = 0
-    most_known = MOST_KNOWN if _is_endless(problem.space) else MOST_MISSED
+    is_endless = any(not one.is_integer and one.low < one.high for one in problem.space.parameters)
+    most_known = MOST_KNOWN if is_endless else MOST_MISSED
     while known < most_known and refused < MOST_MISSED:
         candidate = draw_candidate(problem.space, rng)
         key = problem.key(candidate)
@@ -125,8 +126,3 @@ def _draw_untried(
         else:
             refused += 1
     return None
-
-
-def _is_endless(space: SearchSpace) -> bool:
-    """Return True if a parameter of the space is continuous, and not a single number."""
-    return any(not one.is_integer and one.low < one.high for one in space.parameters)

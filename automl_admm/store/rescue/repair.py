@@ -109,7 +109,6 @@ def _repair(files: StoreFiles, lock: RunLock) -> Repaired:
 
 
 def _count_lost(expected: Expected, run: str, saved: int) -> int | None:
-    """Count the lost evaluations."""
     holder = expected.holder
     if expected.manifest is None and (holder is None or holder.run != run):
         return None
@@ -167,7 +166,6 @@ def _rename(source: Path, target: Path) -> None:
 
 
 def _set_aside(files: StoreFiles) -> Iterator[Path]:
-    """Rename the damaged files to free names."""
     store = files.store
     free = files.free_aside
     for source, target in (

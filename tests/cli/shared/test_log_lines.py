@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from automl_admm.cli.shared.log_lines import printing_warnings
+from automl_admm.cli.main import printing_warnings
 from automl_admm.cli.shared.progress import command_progress
 
 LOG = logging.getLogger("automl_admm.somewhere")

@@ -70,7 +70,6 @@ def read_looks(folder: RunFolder) -> Iterator[EarlierLook]:
 
 
 def _hashes(content: Mapping[str, Any]) -> RowHashes:
-    """Return the hashes of the rows of a look."""
     exact, *more = (
         np.array(content[name], dtype=np.uint64)
         for name in ("row_hashes", "canonical_hashes", "placed_hashes", "written_hashes")

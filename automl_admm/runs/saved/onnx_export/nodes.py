@@ -68,10 +68,6 @@ class Nodes:
 
         self._graph.node.append(helper.make_node("Identity", [value], [name]))
 
-    def cast_like(self, name: str, output: Any) -> str:
-        """Return a value in the type of an output."""
-        return self.add("Cast", name, to=output.type.tensor_type.elem_type)
-
     def give(self, place: int, name: str) -> None:
         """Let an output of the graph be this value instead; labels are one a row."""
         output = self._graph.output[place]

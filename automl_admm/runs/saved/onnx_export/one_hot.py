@@ -84,10 +84,6 @@ def _texts(levels: Any) -> list[str]:
     return texts
 
 
-def _are_truth_values(levels: Any) -> bool:
-    return any(isinstance(level, bool | np.bool_) for level in levels)
-
-
 def _columns_of(nodes: Nodes, given: Any) -> list[str]:
     """Return each column of an input as an array of one column."""
     width = given.type.shape[1]
@@ -101,8 +97,9 @@ def _encoded(nodes: Nodes, column: str, encoder: Any, at: int) -> str:
 
     The last is 1 if all others are 0: a session need not know the rare levels.
     """
-    levels = _texts(encoder.categories_[at])
-    show = _truth_values if _are_truth_values(encoder.categories_[at]) else _shown
+    known = encoder.categories_[at]
+    levels, has_truth = _texts(known), any(isinstance(one, bool | np.bool_) for one in known)
+    show = _truth_values if has_truth else _shown
     # An encoder that may merge levels, and found none to merge, has None for the column.
     rare = getattr(encoder, "infrequent_categories_", {at: None})[at]
     if rare is None:

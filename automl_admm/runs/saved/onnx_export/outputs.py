@@ -68,7 +68,7 @@ def _give_chances(nodes: Nodes, chance: str, output: Any) -> None:
     """Let the probabilities be the last class's and 1 without it."""
     other = nodes.add("Sub", nodes.number(1.0), chance)
     both = nodes.add("Concat", other, chance, axis=1)
-    nodes.give(1, nodes.cast_like(both, output))
+    nodes.give(1, nodes.add("Cast", both, to=output.type.tensor_type.elem_type))
 
 
 def _decide_by_threshold(nodes: Nodes, chances: str, chance: str, model: Any, room: float) -> None:
@@ -127,11 +127,8 @@ def _decide_by_mean(nodes: Nodes, chances: str, model: Any, room: float) -> None
 def _undecided(model: Any) -> Any:
     """Return the model inside of a finite threshold on probabilities; another one as it is."""
     is_one = type(model).__name__ == "FixedThresholdClassifier" and np.isfinite(model.threshold)
-    return without_thresholds(model) if is_one and _is_of_chances(model) else model
-
-
-def _is_of_chances(model: Any) -> bool:
-    return bool(model.response_method == "predict_proba")
+    is_one = is_one and model.response_method == "predict_proba"
+    return without_thresholds(model) if is_one else model
 
 
 def _calibrated(nodes: Nodes, chance: str, numbers: Numbers) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.data.plain_columns import has_numbers
+
 # The name of all columns where the first step takes them together.
 JOINED = "columns"
 
@@ -18,9 +20,7 @@ def feeds_of(frame: Any, number: Any) -> dict[str, Any]:
 
 def feed_of(column: Any, number: Any) -> Any:
     """Return a column as an input of ONNX: numbers, or texts with "" for missing ones."""
-    from pandas.api import types
-
-    if types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype):
+    if has_numbers(column):
         return column.to_numpy(dtype=number).reshape(-1, 1)
     cells = column.astype(object)
     texts = cells.where(cells.notna(), "").map(str)

@@ -43,12 +43,12 @@ class Told:
         """
         if self.is_of_classes and self.chances is None:
             return 0.0
-        found = self._of_chances(answers) if self.is_of_classes else self._of_numbers(answers)
+        if self.is_of_classes:
+            found = float(np.max(np.abs(np.asarray(answers[1]) - self.chances)))
+        else:
+            found = self._of_numbers(answers)
         # NaN is less than nothing, so that it would be taken for the least.
         return found if np.isfinite(found) else float("inf")
-
-    def _of_chances(self, answers: list[Any]) -> float:
-        return float(np.max(np.abs(np.asarray(answers[1]) - self.chances)))
 
     def _of_numbers(self, answers: list[Any]) -> float:
         found = np.asarray(answers[0]).reshape(self.predicted.shape)

@@ -243,7 +243,8 @@ def _leaves(nodes: Nodes, rows: str, trees: list[Tree], firsts: Any) -> str:
     """
     from onnx import TensorProto
 
-    leaves = nodes.add("TreeEnsembleRegressor", rows, domain="ai.onnx.ml", **_structure(trees))
+    structure = _splits(trees) | _numbered_leaves(trees)
+    leaves = nodes.add("TreeEnsembleRegressor", rows, domain="ai.onnx.ml", **structure)
     leaves = nodes.add("Cast", leaves, to=TensorProto.INT64)
     return nodes.add("Add", leaves, nodes.array(firsts))
 
@@ -258,11 +259,6 @@ def _added(nodes: Nodes, table: str, leaves: str, count: int) -> str:
         values = nodes.add("Concat", total, values, axis=1) if total else values
         total = nodes.add("Gather", nodes.add("CumSum", values, axis), last, axis=1)
     return nodes.add("Squeeze", total, nodes.whole(1))
-
-
-def _structure(trees: list[Tree]) -> dict[str, Any]:
-    """Return attributes of an operator for the number of the leaf in each tree."""
-    return _splits(trees) | _numbered_leaves(trees)
 
 
 def _splits(trees: list[Tree]) -> dict[str, Any]:
