@@ -1,4 +1,4 @@
-"""A contract's question, asked again in a fresh interpreter."""
+"""A contract's question asked again: in a fresh interpreter, or in another order."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ from typing import Any
 from unittest import SkipTest
 
 import numpy as np
+
+
+# Of rows in another order a sum differs in its last digits, as in the promise on the order.
+SAME = 0.01
+# Orders that no other promise has, so that nothing is known of these rows yet.
+TURNS = (101, 102)
 
 
 def in_another_process(contract: type, expression: str) -> Any:
@@ -40,12 +46,6 @@ def in_another_process(contract: type, expression: str) -> Any:
     # The last line: a solver may have printed before it.
     answer: Any = json.loads(done.stdout.splitlines()[-1])
     return answer
-
-
-# Of rows in another order a sum differs in its last digits, as in the promise on the order.
-SAME = 0.01
-# Orders that no other promise has, so that nothing is known of these rows yet.
-TURNS = (101, 102)
 
 
 def demand_same_elsewhere(

@@ -10,6 +10,13 @@ from automl_admm.search.protocol import Allowance, SearchProblem
 
 # Within these the squares of a penalty, and of its quotient by another, are finite.
 LEAST_PENALTY, MOST_PENALTY = 1e-20, 1e20
+# One sub-problem may not use up all the time that is left.
+LARGEST_SHARE = 0.25
+LAST = 128
+# n_0 is an eighth of all evaluations, F a sixteenth.
+SHARE_OF_FIRST, SHARE_OF_STEP = 8, 16
+# Bounds of n_0 and F; the papers use 16 for both.
+LEAST_FIRST, LEAST_STEP, MOST = 4, 1, 16
 
 
 def check_penalty(name: str, value: float) -> None:
@@ -19,15 +26,6 @@ def check_penalty(name: str, value: float) -> None:
     """
     if not LEAST_PENALTY <= value <= MOST_PENALTY:
         raise ValueError(f"{name} must be a number from {LEAST_PENALTY:g} to {MOST_PENALTY:g}")
-
-
-# One sub-problem may not use up all the time that is left.
-LARGEST_SHARE = 0.25
-LAST = 128
-# n_0 is an eighth of all evaluations, F a sixteenth.
-SHARE_OF_FIRST, SHARE_OF_STEP = 8, 16
-# Bounds of n_0 and F; the papers use 16 for both.
-LEAST_FIRST, LEAST_STEP, MOST = 4, 1, 16
 
 
 @dataclass(frozen=True, slots=True)
