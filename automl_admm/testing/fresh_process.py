@@ -14,7 +14,6 @@ from unittest import SkipTest
 
 import numpy as np
 
-
 # Of rows in another order a sum differs in its last digits, as in the promise on the order.
 SAME = 0.01
 # Orders that no other promise has, so that nothing is known of these rows yet.
