@@ -40,8 +40,8 @@ def plain_column(column: Any) -> Any:
 def with_seen_gaps(column: Any) -> Any:
     """Return a column whose missing numbers pandas tells, as floats of numpy.
 
-    Of its own floats and Arrow's only NA is missing to it: a NaN among them, as after 0 / 0, passes
-    for a number.
+    Of its own floats only NA is missing to it: a NaN among them, as after 0 / 0, passes for a
+    number. One with a type of Arrow becomes as in an Arrow table.
     """
     import pandas as pd
 
@@ -107,7 +107,7 @@ def _as_floats(column: Any) -> Any:
     from pandas.api import types
 
     floats = column.astype(float)
-    is_exact = not types.is_float_dtype(column.dtype)  # whole numbers, or decimals of Arrow
+    is_exact = not types.is_float_dtype(column.dtype)
     if is_exact and (floats.abs() >= FIRST_INEXACT).any():
         return column.astype(object).where(column.notna(), np.nan)
     return floats
