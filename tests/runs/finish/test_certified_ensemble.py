@@ -138,7 +138,6 @@ def test_an_ensemble_is_certified_at_a_threshold_of_its_own_path(certified: Any)
 def test_calibrated_probabilities_are_those_that_its_thresholds_are_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calibration, "ERRORS", -math.inf)
     monkeypatch.setattr(calibration, "LEAST_GAIN", -math.inf)
     found = run_pipelines(prepared_for(tmp_path, work_dir=tmp_path / "out"))
     assert found.is_certified
