@@ -101,7 +101,8 @@ class Stop:
 class RunInfo:
     """The facts known before the first evaluation; `begun` is on the monotonic clock.
 
-    In a resumed run `known` holds the earlier evaluations.
+    In a resumed run `known` holds the earlier evaluations. `limits` are the user's; `aims` are
+    those of the search, tighter before a certificate.
 
     >>> RunInfo("credit", SearchSpace()).seed
     0
@@ -119,6 +120,7 @@ class RunInfo:
     best_score: float | None = None  # such as 1 for accuracy; None: a loss has no score
     begun: float = 0.0
     known: tuple[Evaluation, ...] = ()
+    aims: tuple[Limit, ...] = ()
 
     def score_of(self, loss: float) -> float:
         """Return the user's view of a loss: the score `best_score − loss`, or the loss itself."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from automl_admm.core.evaluations import STOPPED, Evaluation, Status, is_feasible
 from automl_admm.core.limits import Limit
@@ -67,8 +67,9 @@ class RunSoFar:
 
     def begin(self, info: RunInfo) -> None:
         """Take the facts of the run and its earlier evaluations."""
-        self.info = info
-        self.strains = tuple(map(Strain, info.limits))
+        # The best so far is that of the search, so it is shown beside what this aims at.
+        self.info = replace(info, limits=info.aims or info.limits)
+        self.strains = tuple(map(Strain, self.info.limits))
         for evaluation in info.known:
             self.finish(evaluation)
 

@@ -129,8 +129,8 @@ def _desk(
         prepared.problem,
         prepared.plugins,
         session.past,
-        loss_name=prepared.metric.name,
-        best_score=prepared.metric.best,
+        limits=prepared.limits,
+        score=(prepared.metric.name, prepared.metric.best),
     )
     return Desk(
         dispatch,

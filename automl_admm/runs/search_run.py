@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.evaluations import is_feasible
+from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_error
 from automl_admm.core.run import Account, RunInfo, RunResult
 from automl_admm.plugins.foreign_calls import in_time, no_exit
@@ -100,28 +101,30 @@ def teller(
     plugins: Plugins,
     past: Past = NO_PAST,
     *,
-    loss_name: str = "loss",
-    best_score: float | None = None,
+    limits: tuple[Limit, ...] | None = None,
+    score: tuple[str, float | None] = ("loss", None),
     is_open_ended: bool = False,
 ) -> Callable[..., Sequence[Any]]:
     """Return a function to tell observers of this run about events.
 
-    A run that `is_open_ended` has no time budget by default.
+    The `limits` are the user's, if the search aims at others; of the `score` there are its name
+    and its best value. A run that `is_open_ended` has no time budget by default.
     """
     seconds = config.time_budget if is_open_ended else config.seconds
     info = RunInfo(
         title=config.title,
         space=problem.space,
-        limits=problem.limits,
+        limits=problem.limits if limits is None else limits,
         seed=problem.seed,
         workers=config.n_jobs,
         budget_seconds=seconds,
         max_evaluations=config.max_evaluations,
         folder=config.place,
-        loss_name=loss_name,
-        best_score=best_score,
+        loss_name=score[0],
+        best_score=score[1],
         begun=config.begun,
         known=past.evaluations,
+        aims=problem.limits,
     )
     deadline = None if seconds is None else config.begun + seconds
     interrupts = config.interrupts

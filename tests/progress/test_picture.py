@@ -67,6 +67,13 @@ def test_a_picture_has_the_best_within_the_limits_and_the_best_of_all() -> None:
     assert lines[7].endswith(" s  knn()")
 
 
+def test_what_the_search_aims_at_is_beside_its_best_before_a_certificate() -> None:
+    so_far = RunSoFar()
+    so_far.begin(RunInfo("x", SearchSpace(), (FPR,), aims=(replace(FPR, bound=0.05),)))
+    so_far.finish(evaluation(1, 0.4, 0.07))
+    assert any("fpr 0.07 > 0.05 !" in line for line in drawn(so_far))
+
+
 def test_the_limit_that_binds_is_told_while_nothing_is_within_the_limits() -> None:
     limits = (FPR, LATENCY, RECALL)
     so_far = run_of(

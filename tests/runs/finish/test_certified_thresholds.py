@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from program import run_program
 
+from automl_admm.core.run import RunInfo
 from automl_admm.pipelines.thresholds.path import place_of
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.contenders import at_stop, price_of
@@ -19,6 +20,7 @@ from automl_admm.runs.finish.noted_thresholds import read_thresholds
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.runs.saved.given_table import GivenTable
+from automl_admm.runs.saved.saved_run import read_saved_run
 from automl_admm.runs.saved.verification import verify_run
 from automl_admm.store.run_folder import RunFolder
 
@@ -33,8 +35,22 @@ def table(rows: int, seed: int) -> pd.DataFrame:
     return frame.assign(bad=np.where(signal > 0.6, "yes", "no"))
 
 
+class Told:
+    """Keep what observers are told of the run."""
+
+    info: RunInfo | None = None
+
+    def run_started(self, info: RunInfo) -> None:
+        self.info = info
+
+
 @pytest.fixture(scope="module")
-def certified(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory: pytest.TempPathFactory, told: Told) -> Any:
     """A certified run of one pipeline, in a folder."""
     folder = tmp_path_factory.mktemp("certified")
     config = RunConfig(
@@ -48,6 +64,7 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> Any:
         executor="inline",
         random_state=0,
         work_dir=folder / "out",
+        callbacks=(told,),
     )
     known = table(ROWS, 105)
     return run_pipelines(prepare(config, known.drop(columns="bad"), known["bad"]))
@@ -64,6 +81,19 @@ def test_the_room_of_the_limit_is_spent(certified: Any) -> None:
     assert 0.75 * LIMIT <= false_positives(certified.model) <= LIMIT
     assert certified.result.feasible
     assert certified.certificate.position > 10
+
+
+def test_observers_are_told_the_limits_of_the_user_and_what_the_search_aims_at(
+    certified: Any, told: Told
+) -> None:
+    # What is logged while a run goes on, as in MLflow, is found again when the run is exported.
+    assert told.info is not None
+    saved = read_saved_run(certified.preparation.config.work_dir)
+    assert list(map(str, told.info.limits)) == list(map(str, saved.info.limits))
+    assert told.info.limits == certified.result.limits
+    (limit,), (aim,) = told.info.limits, told.info.aims
+    assert (limit.name, limit.bound) == ("fpr", LIMIT)
+    assert aim.bound < LIMIT
 
 
 def test_the_evaluation_that_ships_is_that_at_its_threshold(certified: Any) -> None:
