@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError, Remedy
-from automl_admm.core.messages import say_error, say_value
+from automl_admm.core.messages import say_count, say_error, say_value
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.ensembles.all_classes import knowing_all
 from automl_admm.pipelines.metric_facts import sees_scores_alone, target_of
@@ -41,6 +41,7 @@ TOO_FEW = Remedy(
     python="A class may have too few rows; choose another {scoring} or fewer folds in {cv}.",
 )
 SEES_DECISIONS = Remedy("{scoring='balanced_accuracy'} looks for the best ones within it.")
+TOO_SMALL = Remedy("Give more rows, fewer folds or a larger share in {cv}, or another {scoring}.")
 
 
 def check_scoring(work: PipelineWork, deadline: float | None = None) -> str | None:
@@ -71,8 +72,9 @@ def check_scoring(work: PipelineWork, deadline: float | None = None) -> str | No
             )
         if not math.isfinite(score):
             raise DataError(
-                f"metric '{work.metric.name}' is {score} on {len(valid.y)} validation rows.",
-                hint=TOO_FEW,
+                f"metric '{work.metric.name}' is {score} on "
+                f"{say_count(len(valid.y), 'validation row')}.",
+                hint=TOO_FEW if is_class else TOO_SMALL,
             )
         scores.append(score)
     _tried(work, partial(check_metric, work.metric, parts[0]), deadline)
@@ -108,7 +110,8 @@ def _tried(work: PipelineWork, call: Callable[[], ResultT], deadline: float | No
             return in_time(call, deadline)
     except AutomlAdmmError as problem:
         if isinstance(problem, DataError) and not problem.hint:
-            raise DataError(problem.message, hint=TOO_FEW) from problem
+            is_class = work.context.task == "classification"
+            raise DataError(problem.message, hint=TOO_FEW if is_class else TOO_SMALL) from problem
         raise
     except Exception as problem:
         reason = say_error(problem)
