@@ -53,8 +53,8 @@ def _value_at(one: Parameter | Choice, unit: float) -> Value:
     return one.value(unit)
 
 
-class FormPromises:
-    """The promises of a component as an object of scikit-learn, and pipelines with it."""
+class TriedComponent:
+    """A component in the shortest pipelines with it."""
 
     takes_raw: ClassVar[bool] = False
     draws: ClassVar[int] = 3
@@ -116,6 +116,10 @@ class FormPromises:
     def settings(self) -> Iterator[Values]:
         """Yield the settings that it is fitted with."""
         yield from drawn_settings(self.make().parameters, self.draws)
+
+
+class FormPromises(TriedComponent):
+    """The promises of a component as an object of scikit-learn."""
 
     def _itself(self, y: Any, values: Values | None = None) -> Any:
         """Return the component, unfitted, as the factory built it."""

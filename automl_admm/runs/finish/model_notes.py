@@ -1,4 +1,4 @@
-"""What to say of a model before it answers: it is a makeshift, or versions behind it are others."""
+"""Lines to say of a model before it answers: a makeshift, or made by other versions."""
 
 from __future__ import annotations
 
