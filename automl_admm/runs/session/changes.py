@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from automl_admm.core.errors import ConfigurationError, Remedy, StoreError
 from automl_admm.core.evaluations import Evaluation
@@ -21,10 +21,12 @@ from automl_admm.grammar.text.matcher import parse
 from automl_admm.runs.metric_code import is_other_metric
 from automl_admm.runs.options import OPTIONS
 from automl_admm.runs.prepare.basis import basis_of
-from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.provenance import add_sums
 from automl_admm.runs.session.brought_parts import BROUGHT, other_versions
 from automl_admm.runs.session.written_limits import read_limit
+
+if TYPE_CHECKING:
+    from automl_admm.runs.prepare.preparation import Preparation
 
 SHOWN_CHARACTERS = 60
 STARTS = 10
