@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    import mlflow.pyfunc
-    from mlflow.tracking import MlflowClient
 
-__all__ = ["MlflowClient", "mlflow"]
+@pytest.fixture(scope="session", autouse=True)
+def pyfunc() -> Any:
+    """Import MLflow's models with the first test here: each worker collects all, and runs few."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return importlib.import_module("mlflow.pyfunc")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

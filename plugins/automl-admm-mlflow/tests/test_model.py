@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import runpy
 import shutil
 import tempfile
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
-import mlflow.pyfunc
 import pandas as pd
 import pytest
 from automl_admm_mlflow import save_model
@@ -23,9 +24,9 @@ STORED_RUN = TOP / "tests" / "runs" / "stored_run" / "stacked"
 EXAMPLE = Path(__file__).parents[1] / "examples" / "log_a_run.py"
 
 
-def test_raw_rows_are_predicted_in_any_order_of_columns(tmp_path: Path) -> None:
+def test_raw_rows_are_predicted_in_any_order_of_columns(tmp_path: Path, pyfunc: Any) -> None:
     save_model(STORED_RUN, tmp_path / "model")
-    model = mlflow.pyfunc.load_model(str(tmp_path / "model"))
+    model = pyfunc.load_model(str(tmp_path / "model"))
     expected = pd.read_csv(STORED_RUN / "expected.csv")
     rows = pd.read_csv(STORED_RUN / "data.csv").head(len(expected))
     assert list(model.predict(rows)) == list(expected["prediction"])
@@ -47,12 +48,12 @@ def test_the_requirements_are_all_that_the_model_needs(tmp_path: Path) -> None:
     assert not [line for line in asked if line.startswith("python")]
 
 
-def test_a_changed_file_is_refused_when_it_is_loaded(tmp_path: Path) -> None:
+def test_a_changed_file_is_refused_when_it_is_loaded(tmp_path: Path, pyfunc: Any) -> None:
     save_model(STORED_RUN, tmp_path / "model")
     file = tmp_path / "model" / "data" / "run" / "model.skops"
     file.write_bytes(file.read_bytes() + b"more")
     with pytest.raises(AutomlAdmmError, match="is not the file that the run wrote"):
-        mlflow.pyfunc.load_model(str(tmp_path / "model"))
+        pyfunc.load_model(str(tmp_path / "model"))
 
 
 def test_a_folder_without_a_model_is_refused_when_it_is_saved(tmp_path: Path) -> None:
@@ -72,7 +73,7 @@ def test_the_example_runs_from_the_search_to_the_predictions(
         with forked_servers():
             runpy.run_path(str(EXAMPLE), run_name="__main__")
     finally:
-        mlflow.set_tracking_uri("")
+        importlib.import_module("mlflow").set_tracking_uri("")
     said = capsys.readouterr().out
     assert "3 evaluations in run 'run'" in said
     assert "predicts the same on 569 of 569 rows" in said

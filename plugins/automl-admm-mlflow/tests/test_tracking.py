@@ -9,15 +9,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import automl_admm_mlflow
 import pytest
 from automl_admm_mlflow import MlflowObserver, exporters
 from automl_admm_mlflow.entries import FORMS, distinct, legal, params_of
-from automl_admm_mlflow.tracking import Tracker
-from mlflow.entities import Run
-from mlflow.tracking import MlflowClient
 
 from automl_admm.plugin_api import (
     Evaluation,
@@ -31,6 +28,11 @@ from automl_admm.plugin_api import (
     StopReason,
 )
 from automl_admm.testing.saved_runs import BEGUN, BEST, EVALUATIONS, sample_run
+
+if TYPE_CHECKING:
+    from automl_admm_mlflow.tracking import Tracker
+    from mlflow.entities import Run
+    from mlflow.tracking import MlflowClient
 
 STORED_RUN = Path(__file__).parents[3] / "tests" / "runs" / "stored_run" / "stacked"
 
@@ -57,6 +59,18 @@ def write(run: SavedRun, store: str) -> str:
     return exporter.write(run, store).rsplit(" ", 1)[1]
 
 
+def client_of(store: str) -> MlflowClient:
+    from mlflow.tracking import MlflowClient
+
+    return MlflowClient(store)
+
+
+def begin(*given: Any) -> Tracker:
+    from automl_admm_mlflow.tracking import Tracker
+
+    return Tracker.begin(*given)
+
+
 def nested_in(client: MlflowClient, whole: Run) -> dict[int, Run]:
     found = client.search_runs([whole.info.experiment_id])
     own = [one for one in found if one.data.tags.get("mlflow.parentRunId") == whole.info.run_id]
@@ -64,7 +78,7 @@ def nested_in(client: MlflowClient, whole: Run) -> dict[int, Run]:
 
 
 def test_a_run_is_logged_with_its_evaluations_and_its_winner(tmp_path: Path, store: str) -> None:
-    client = MlflowClient(store)
+    client = client_of(store)
     whole = client.get_run(write(saved(tmp_path / "credit's-1"), store))
     assert whole.info.run_name == "credit's-1"
     assert whole.info.status == "FINISHED"
@@ -91,14 +105,14 @@ def test_the_model_that_ships_is_named_beside_the_best_evaluation(
 ) -> None:
     # An ensemble is no evaluation, and a threshold or a fallback may pass one over.
     folder = Path(shutil.copytree(STORED_RUN, tmp_path / "of-two"))
-    found = MlflowClient(store).get_run(write(sample_run(folder, EVALUATIONS[:7]), store))
+    found = client_of(store).get_run(write(sample_run(folder, EVALUATIONS[:7]), store))
     shipped = json.loads((STORED_RUN / "model.json").read_text())["pipeline"]
     assert found.data.tags["model"] == shipped
     assert found.data.tags["best_pipeline"] == BEST.text != shipped
 
 
 def test_each_ending_is_told_apart(tmp_path: Path, store: str) -> None:
-    client = MlflowClient(store)
+    client = client_of(store)
     whole = client.get_run(write(saved(tmp_path / "credit-2"), store))
     nested = nested_in(client, whole)
     assert sorted(nested) == [1, 2, 3, 4, 5, 6, 7]
@@ -127,7 +141,7 @@ def test_each_ending_is_told_apart(tmp_path: Path, store: str) -> None:
 
 
 def test_a_run_that_goes_on_is_brought_up_to_date(tmp_path: Path, store: str) -> None:
-    client, folder = MlflowClient(store), tmp_path / "credit's-3"
+    client, folder = client_of(store), tmp_path / "credit's-3"
     first = write(saved(folder, 2), store)
     assert write(saved(folder), store) == first
     nested = nested_in(client, client.get_run(first))
@@ -140,7 +154,7 @@ def renamed(run: SavedRun, **other: object) -> SavedRun:
 
 
 def test_what_an_earlier_end_said_is_withdrawn(tmp_path: Path, store: str) -> None:
-    client, run = MlflowClient(store), saved(folder := tmp_path / "credit-11")
+    client, run = client_of(store), saved(folder := tmp_path / "credit-11")
     first = write(run, store)
     assert client.get_run(first).data.tags["best_pipeline"] == BEST.text
     client.set_tag(first, "best_of", "the user's own")
@@ -160,7 +174,7 @@ def test_what_an_earlier_end_said_is_withdrawn(tmp_path: Path, store: str) -> No
 
 
 def test_a_run_that_goes_on_with_other_limits_has_one_more_run(tmp_path: Path, store: str) -> None:
-    client, run = MlflowClient(store), saved(tmp_path / "credit-6")
+    client, run = client_of(store), saved(tmp_path / "credit-6")
     first = write(run, store)
     wider = (run.info.limits[0], Limit("recall", 0.4, at_least=True))
     second = write(renamed(run, limits=wider), store)
@@ -185,7 +199,7 @@ def test_limits_that_differ_in_signs_alone_have_a_line_each(tmp_path: Path, stor
     run = saved(tmp_path / "credit-9", 1)
     classes = (Limit('recall{class="<=50K"}', 0.5), Limit('recall{class=">50K"}', 0.2))
     known = (replace(run.log[0], constraints=(0.6, 0.3)),)
-    found = MlflowClient(store).get_run(write(renamed(run, limits=classes, known=known), store))
+    found = client_of(store).get_run(write(renamed(run, limits=classes, known=known), store))
     assert found.data.metrics["recall_class_le_50K"] == 0.6
     assert found.data.metrics["recall_class_gt_50K"] == 0.3
 
@@ -212,7 +226,7 @@ def earlier_metrics(evaluation: Evaluation, info: RunInfo) -> dict[str, float]:
 def test_evaluations_of_a_log_begun_anew_are_not_taken_for_those_before(
     tmp_path: Path, store: str
 ) -> None:
-    client, run = MlflowClient(store), saved(tmp_path / "credit-8", 2)
+    client, run = client_of(store), saved(tmp_path / "credit-8", 2)
     first = write(run, store)
     anew = renamed(run, known=(replace(run.log[0], loss=0.25), *run.log[1:]))
     second = write(anew, store)
@@ -227,10 +241,10 @@ def test_evaluations_of_a_log_begun_anew_are_not_taken_for_those_before(
 def test_an_empty_run_is_taken_only_where_no_other_is_of_the_log(
     tmp_path: Path, store: str
 ) -> None:
-    client, run = MlflowClient(store), saved(tmp_path / "credit-12", 2)
+    client, run = client_of(store), saved(tmp_path / "credit-12", 2)
     first = write(run, store)
     # A session whose log was lost ended before its first evaluation, and the log was brought back.
-    empty = Tracker.begin(renamed(run, known=()).info, store, None).run.info.run_id
+    empty = begin(renamed(run, known=()).info, store, None).run.info.run_id
     assert empty != first
     assert write(run, store) == first
     assert not nested_in(client, client.get_run(empty))
@@ -243,11 +257,11 @@ def test_an_empty_run_is_taken_only_where_no_other_is_of_the_log(
 
 
 def test_an_evaluation_whose_number_is_given_again_is_logged(tmp_path: Path, store: str) -> None:
-    client, run = MlflowClient(store), saved(tmp_path / "credit-9")
+    client, run = client_of(store), saved(tmp_path / "credit-9")
     first = write(run, store)
     # A session with another grammar begins with fewer of them.
     for kept, is_same in ((6, False), (5, False), (7, True)):
-        tracker = Tracker.begin(renamed(run, known=run.log[:kept]).info, store, None)
+        tracker = begin(renamed(run, known=run.log[:kept]).info, store, None)
         new = replace(run.log[6], number=kept + 1, text="svm(C=1.0)", loss=0.5)
         tracker.add(new)
         assert (tracker.run.info.run_id == first) is is_same
@@ -256,11 +270,11 @@ def test_an_evaluation_whose_number_is_given_again_is_logged(tmp_path: Path, sto
 
 
 def test_a_failure_that_is_tried_again_is_logged_anew(tmp_path: Path, store: str) -> None:
-    client, run = MlflowClient(store), saved(tmp_path / "credit-10")
+    client, run = client_of(store), saved(tmp_path / "credit-10")
     failed = next(one for one in run.log if not one.ok)
     first = write(run, store)
     known = tuple(one for one in run.log if one is not failed)
-    tracker = Tracker.begin(renamed(run, known=known).info, store, None)
+    tracker = begin(renamed(run, known=known).info, store, None)
     assert tracker.run.info.run_id == first
     tracker.add(replace(failed, text="svm(C=1.0)"))
     marks = [
@@ -279,7 +293,7 @@ def test_the_observer_logs_what_it_is_told(tmp_path: Path, store: str) -> None:
     result = RunResult(BEST, True, EVALUATIONS, Stop(StopReason.BUDGET), 60.0)
     observer.run_finished(run.info, result)
     assert observer.wait(120)
-    client = MlflowClient(store)
+    client = client_of(store)
     found = client.search_runs([client.get_experiment_by_name("watched").experiment_id])
     (whole,) = [one for one in found if "mlflow.parentRunId" not in one.data.tags]
     assert len(found) == 8
@@ -291,8 +305,8 @@ def test_the_observer_logs_what_it_is_told(tmp_path: Path, store: str) -> None:
 def test_an_evaluation_cut_off_by_a_failure_is_completed(
     tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
-    client, run = MlflowClient(store), saved(tmp_path / "credit-13", 1)
-    tracker = Tracker.begin(replace(run.info, known=()), store, None)
+    client, run = client_of(store), saved(tmp_path / "credit-13", 1)
+    tracker = begin(replace(run.info, known=()), store, None)
     with monkeypatch.context() as broken:
         broken.setattr(tracker.client, call, lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
@@ -312,14 +326,14 @@ def test_mlflow_prints_no_address(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    printing = type(MlflowClient(store)._tracking_client)
+    printing = type(client_of(store)._tracking_client)
     monkeypatch.setattr(printing, "_log_url", lambda *_: sys.stdout.write("View run"))
     write(saved(tmp_path / "credit-14", 1), store)
     assert capsys.readouterr().out == ""
 
 
 def whole_runs(store: str, experiment: str) -> list[Run]:
-    client = MlflowClient(store)
+    client = client_of(store)
     found = client.get_experiment_by_name(experiment)
     runs = [] if found is None else client.search_runs([found.experiment_id])
     return [one for one in runs if "mlflow.parentRunId" not in one.data.tags]
@@ -366,7 +380,7 @@ def test_hostile_names_and_long_texts_are_taken(tmp_path: Path, store: str) -> N
         run.info, loss_name="../../gap[\x1b[31m<b>]", known=(replace(one, text="x" * 9000),)
     )
     whole = write(replace(run, info=info), store)
-    assert len(nested_in(MlflowClient(store), MlflowClient(store).get_run(whole))) == 1
+    assert len(nested_in(client_of(store), client_of(store).get_run(whole))) == 1
 
 
 @pytest.mark.parametrize(
