@@ -101,7 +101,7 @@ _HOMES = {
     "Limit": "core.limits",
     "Mean": "core.evidence",
     "MetricPlugin": "plugins.records",
-    "MinimizeResult": "runs.study.trial",
+    "MinimizeResult": "runs.study.optimized",
     "NoOptions": "plugins.records",
     "NoSuccessError": "core.errors",
     "NotCertifiedError": "core.errors",

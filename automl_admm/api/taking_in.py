@@ -166,10 +166,10 @@ def portion_of(config: RunConfig, X: Any, target: Any) -> Portion | None:
     is_table = isinstance(X, np.ndarray) or hasattr(X, "iloc")
     if not is_table or len(X.shape) != 2 or np.shape(target) != X.shape[:1]:
         return None
-    before = asked_before(config)
-    if not before:
+    before = config.run_before()
+    if before is None:
         return portion_within(X, config.seconds, config.begun)
-    portion = read_portion(before.get("portion"))
+    portion = read_portion(before["request"].get("portion"))
     return portion if portion is not None and portion.rows == len(target) else None
 
 

@@ -10,9 +10,9 @@ from automl_admm.core.space import SearchSpace
 from automl_admm.runs.blackbox import BlackBox, check_function
 from automl_admm.runs.cancelling import Cancel, cancellers
 from automl_admm.runs.signatures import takes
+from automl_admm.runs.study.optimized import MinimizeResult
 from automl_admm.runs.study.options import BlackBoxOptions
 from automl_admm.runs.study.study import Study
-from automl_admm.runs.study.trial import MinimizeResult
 
 __all__ = ["MinimizeCall", "MinimizeResult", "minimize"]
 

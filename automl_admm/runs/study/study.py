@@ -19,12 +19,13 @@ from automl_admm.runs.driving.logbook import Past
 from automl_admm.runs.signatures import constructs
 from automl_admm.runs.study.files import copy_study, open_study, reopen_study
 from automl_admm.runs.study.observations import read_observations
+from automl_admm.runs.study.optimized import MinimizeResult, summarize
 from automl_admm.runs.study.options import StudyCall
 from automl_admm.runs.study.owned import OwnedStudy
 from automl_admm.runs.study.points import locate
 from automl_admm.runs.study.server import RemoteStudy, StudyServer
 from automl_admm.runs.study.telling import read_outcome, read_seconds
-from automl_admm.runs.study.trial import MinimizeResult, Trial, summarize
+from automl_admm.runs.study.trial import Trial
 from automl_admm.runs.study.trials import Tell, Trials
 from automl_admm.runs.validation import check_whole
 from automl_admm.search.protocol import Search, SearchProblem
