@@ -50,7 +50,9 @@ def write_report(
     try:
         put_report(report, places)
     except StoreError as problem:
-        hint = f"Write it elsewhere: automl-admm report {run} -o FILE." if page is None else None
+        if page is not None or problem.hint:
+            raise
+        hint = f"Write it elsewhere: automl-admm report {run} -o FILE."
         raise StoreError(problem.message, hint=hint) from problem
     return places
 

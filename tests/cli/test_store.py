@@ -92,20 +92,25 @@ def test_check_names_every_problem_and_repair_mends_them(run: Any, folder: Path)
     assert run("leaderboard", folder / "nowhere").code == 7
 
 
+@pytest.mark.parametrize("is_folder", [False, True])
 def test_a_store_that_you_may_not_read_is_not_called_damaged(
-    run: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+    run: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, is_folder: bool
 ) -> None:
     """Root may read it all the same, so SQLite is told not to open it."""
 
     def refuse(*_: Any, **more: Any) -> Any:
         raise sqlite3.OperationalError("unable to open database file")
 
-    monkeypatch.setattr(os, "access", lambda path, _: Path(path).name != "store.sqlite")
+    closed, needed = (folder, os.X_OK) if is_folder else (folder / "store.sqlite", os.R_OK)
+    monkeypatch.setattr(
+        os, "access", lambda path, right, **_: Path(path) != closed or right != needed
+    )
     monkeypatch.setattr(sqlite3, "connect", refuse)
     for words in (("leaderboard",), ("store", "check")):
         done = run(*words, folder)
         assert done.code == 7
         assert "may not be read by you. Let yourself read it: chmod u+rw" in done.err
+        assert f"{closed}'" in done.err
         assert "store repair" not in done.err
 
 

@@ -171,7 +171,10 @@ def calling_as_much(scores: Array, called: NDArray[np.bool_], weights: Array | N
     order = np.argsort(scores, kind="stable")
     counted = np.ones(len(scores)) if weights is None else weights
     reached = np.append(0.0, np.cumsum(counted[order]))
-    place = int(np.argmin(np.abs(reached - counted[~called].sum())))
+    missed = np.abs(reached - counted[~called].sum())
+    # Rows that weigh nothing leave several places: the one with as many rows.
+    places = np.flatnonzero(missed == missed.min())
+    place = int(places[np.argmin(np.abs(places - np.sum(~called)))])
     return apart(scores[order], place)
 
 

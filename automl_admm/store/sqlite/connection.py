@@ -130,9 +130,10 @@ def explain(problem: Exception, path: Path) -> StoreError | DiskFullError:
         return damaged(path, str(problem))
     if _is_busy(problem):
         return _locked(path)
-    if path.exists() and not os.access(path, os.R_OK):
-        hint = f"Let yourself read it: chmod u+rw '{path}'."
-        return UnreadableStoreError(f"the store '{path}' may not be read by you.", hint=hint)
+    for place, right, mode in ((path.parent, os.X_OK, "u+rwx"), (path, os.R_OK, "u+rw")):
+        if os.access(place, os.F_OK) and not os.access(place, right):
+            hint = f"Let yourself read it: chmod {mode} '{place}'."
+            return UnreadableStoreError(f"the store '{path}' may not be read by you.", hint=hint)
     return StoreError(f"the store '{path}' cannot be used: {problem}.")
 
 

@@ -29,6 +29,7 @@ from automl_admm.core.results import EvaluationResult
 from automl_admm.pipelines.thresholds import by_group as group_thresholds
 from automl_admm.pipelines.thresholds.by_group import (
     Thresholds,
+    calling_as_much,
     choose_group_thresholds,
     name_thresholds,
 )
@@ -100,6 +101,13 @@ def test_rows_of_no_known_group_are_called_as_often_as_all() -> None:
     aimed = [limited(equalized_odds_difference, 0.0)]
     found = choose_group_thresholds([APART], names_of([APART]), aimed, ALWAYS)
     assert 0.4 < found.single <= 0.6  # four of the eight rows, as the groups' own thresholds call
+
+
+def test_rows_that_weigh_nothing_are_called_as_they_were() -> None:
+    scores, weights = np.array([0.1, 0.2, 0.3, 0.9]), np.array([1.0, 1.0, 1.0, 0.0])
+    for called in (np.zeros(4, dtype=bool), scores > 0.5):
+        found = calling_as_much(scores, called, weights)
+        assert ((scores >= found) == called).all()
 
 
 def test_weights_count_in_the_threshold_of_rows_of_no_known_group() -> None:
