@@ -153,7 +153,7 @@ LISTS = [["a", "b"], ["a", "c"], None, ["b", "c"]]
 OF_ARROW = {
     "numbers": pa.array([1, None, 2, 1]),
     "texts": pa.array(["a", None, "b", "a"]),
-    "views": pa.array(["a", None, "b", "a"]).cast(pa.string_view()),
+    "views": pa.array(["a", None, "b", "a"], pa.string_view()),
     "decimals": pa.array([Decimal("1.5"), None, Decimal(2), Decimal(3)]),
     "days": pa.array([dt.date(2026, 1, 2), None, dt.date(2026, 1, 3), None]),
     "a dictionary of numbers": dictionary([5, 2, 7]),
