@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # more than chance.
 LEAST_GAIN = 0.01
 # By Akaike's criterion a fitted number has to make the mean log loss better by 1/n. Standard errors
-# of the gain are no measure: a single row with P = 0 that is positive makes them infinite.
+# of the gain are no measure: one positive row with P = 0 makes them as large as the gain.
 FITTED = 2
 # σ has ties beyond this, in double precision.
 STEEPEST = 30.0
