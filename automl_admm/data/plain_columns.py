@@ -11,7 +11,7 @@ from automl_admm.data.plain_types import FIRST_INEXACT, with_columns
 
 
 def plain_missing(frame: Any) -> Any:
-    """Write what is missing as NaN, whichever of its markers pandas uses, and no type of Arrow's.
+    """Write what is missing as NaN, whatever pandas marks it with; no type of Arrow's is left.
 
     scikit-learn's encoders take NaN and None, but not the `pandas.NA` of nullable columns; its
     imputers take no column of Arrow's beside others.

@@ -108,7 +108,7 @@ def not_waiting(database: sqlite3.Connection) -> Iterator[None]:
 
 
 class UnreadableStoreError(StoreError):
-    """You may not read a store, which says nothing of its content."""
+    """A store that you may not read; its content may be sound."""
 
 
 @contextmanager
