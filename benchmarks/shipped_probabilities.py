@@ -91,8 +91,9 @@ def _out_of_fold(run: Path, model: Mapping[str, Any]) -> tuple[Array, Answers]:
     mean = np.average(told, axis=0, weights=weights)
     if mean.ndim == 1:
         return kept[0]["rows"], Answers(mean, None)
+    chances = mean[:, 1]
     has_scores = len(kept) == 1 and SCORES in kept[0] and len(kept[0][SCORES])
-    return kept[0]["rows"], Answers(kept[0][SCORES] if has_scores else mean[:, 1], mean[:, 1])
+    return kept[0]["rows"], Answers(kept[0][SCORES] if has_scores else chances, chances)
 
 
 def _answers(plain: Any, rows: Any, known: Answers) -> Answers:
