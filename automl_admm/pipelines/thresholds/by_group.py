@@ -167,15 +167,17 @@ def name_thresholds(details: Mapping[str, Any]) -> str:
 
 
 def calling_as_much(scores: Array, called: NDArray[np.bool_], weights: Array | None) -> float:
-    """Return one threshold for all rows that calls as much weight of them as was called."""
+    """Return the threshold that calls as much weight of all rows as was called."""
     order = np.argsort(scores, kind="stable")
+    ordered = scores[order]
     counted = np.ones(len(scores)) if weights is None else weights
     reached = np.append(0.0, np.cumsum(counted[order]))
     missed = np.abs(reached - counted[~called].sum())
+    missed[1:-1][ordered[1:] == ordered[:-1]] = np.inf  # no threshold parts equal scores
     # Rows that weigh nothing leave several places: the one with as many rows.
     places = np.flatnonzero(missed == missed.min())
     place = int(places[np.argmin(np.abs(places - np.sum(~called)))])
-    return apart(scores[order], place)
+    return apart(ordered, place)
 
 
 class GroupRule(Protocol):

@@ -110,6 +110,11 @@ def test_rows_that_weigh_nothing_are_called_as_they_were() -> None:
         assert ((scores >= found) == called).all()
 
 
+def test_equal_scores_are_called_alike_where_fewer_are_nearer_to_what_was_called() -> None:
+    scores, called = np.array([0.2] * 7 + [0.5]), np.arange(8) >= 6
+    assert (scores >= calling_as_much(scores, called, None)).sum() == 1
+
+
 def test_weights_count_in_the_threshold_of_rows_of_no_known_group() -> None:
     """The groups call a weight of 11 of 16; the upper four of the eight rows have 6 of it."""
     weights = np.array([3.0, 1.0, 3.0, 3.0, 0.5, 0.5, 2.5, 2.5])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,19 @@ def test_one_threshold_for_all_groups_is_a_trail_as_well() -> None:
     for chosen in (Thresholds(0.5, {"f": 0.6, "m": 0.8}), Thresholds(0.5)):
         stops = traced(parts(), names, chosen)
         assert [stop for stop in stops if not stop.thresholds.by_group] == list(plain)
+
+
+def test_rows_of_no_known_group_are_called_by_their_weights() -> None:
+    group = np.array(["f", "m"] * (ROWS // 2), dtype=object)
+    seen = [replace(one, weights=np.where(group == "f", 9.0, 1.0)) for one in parts()]
+    whole, groups = pool(seen), np.concatenate([group] * 2)
+    stops = traced(seen, [group] * 2, Thresholds(0.5, {"f": 0.6, "m": 0.8}))
+    by_group = [one.thresholds for one in stops if one.thresholds.by_group]
+    assert by_group
+    for thresholds in by_group:
+        called = whole.scores >= thresholds.of_rows(groups)
+        alike = whole.scores >= thresholds.single
+        assert abs(whole.weights[alike].sum() - whole.weights[called].sum()) <= 9.0
 
 
 def test_a_group_without_negative_rows_has_no_trail_by_these() -> None:
