@@ -92,6 +92,14 @@ def test_check_names_every_problem_and_repair_mends_them(run: Any, folder: Path)
     assert run("leaderboard", folder / "nowhere").code == 7
 
 
+def test_a_folder_with_files_of_two_runs_is_not_in_order(run: Any, folder: Path) -> None:
+    settings = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(settings | {"run_id": "0" * 16}))
+    done = run("store", "check", folder)
+    assert done.code == 7
+    assert "in order" not in done.out
+
+
 @pytest.mark.parametrize("is_folder", [False, True])
 def test_a_store_that_you_may_not_read_is_not_called_damaged(
     run: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, is_folder: bool

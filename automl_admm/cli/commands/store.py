@@ -15,8 +15,6 @@ from automl_admm.core.messages import say_count
 from automl_admm.runs.session.begun_change import refuse_half_changed
 from automl_admm.runs.session.run_log import read_evaluations, read_log
 from automl_admm.store.export import to_csv, to_jsonl
-from automl_admm.store.file_schemas import SCHEMAS
-from automl_admm.store.json_content import read_content
 from automl_admm.store.output_files import write_output
 from automl_admm.store.rescue.checking import check
 from automl_admm.store.rescue.repair import Repaired, repair
@@ -51,7 +49,7 @@ def check_command(run: Path) -> None:
             hint = f"`automl-admm store repair {run}` saves what can be read."
         raise StoreError(f"the store of '{run}' is not in order.", hint=hint)
     if folder.settings.exists():  # a store in order is of no use with settings of another version
-        read_content(folder.settings, SCHEMAS[folder.settings.name])
+        folder.read(folder.settings)
     say("in order")
 
 
