@@ -73,9 +73,8 @@ def polars_values(column: Any) -> Any:
 
     if column.dtype == pl.Array:
         column = column.arr.to_list()
-    if column.dtype == pl.List:  # of a gap old versions make a list of gaps
-        gaps = column.is_null().to_numpy()
-        return np.where(gaps, None, column.to_numpy()) if gaps.any() else column.to_numpy()
+    if column.dtype == pl.List and column.null_count():  # old versions make a list of gaps of a gap
+        return np.where(column.is_null().to_numpy(), None, column.to_numpy())
     if not column.dtype.is_integer():
         return column.to_numpy()
     if str(column.dtype) in ("Int128", "UInt128"):  # numpy has none so wide

@@ -50,7 +50,7 @@ def write_report(
     try:
         put_report(report, places)
     except StoreError as problem:
-        if page is not None or problem.hint:
+        if page is not None:
             raise
         hint = f"Write it elsewhere: automl-admm report {run} -o FILE."
         raise StoreError(problem.message, hint=hint) from problem

@@ -107,8 +107,8 @@ def teller(
 ) -> Callable[..., Sequence[Any]]:
     """Return a function to tell observers of this run about events.
 
-    The `limits` are the user's, if the search aims at others; of the `score` there are its name
-    and its best value. A run that `is_open_ended` has no time budget by default.
+    The `limits` are the user's, if the search aims at others; the `score` is its name and
+    its best value. A run that `is_open_ended` has no time budget by default.
     """
     seconds = config.time_budget if is_open_ended else config.seconds
     info = RunInfo(

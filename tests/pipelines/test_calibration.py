@@ -265,6 +265,14 @@ def test_a_gain_that_is_no_noise_but_of_no_use_changes_nothing() -> None:
     assert found.slope == pytest.approx(0.525, abs=0.02)
 
 
+def test_what_two_numbers_gain_by_chance_changes_nothing() -> None:
+    rng = np.random.default_rng(1)
+    chances = rng.uniform(0.1, 0.9, 40)
+    y = (rng.random(40) < chances).astype(int)
+    last = "predict_proba", "predict_proba", chances > 0.5, np.array(["no", "yes"])
+    assert _Rows(y, chances, chances, *last).calibration(repeats=1.0) is None
+
+
 def test_one_row_that_was_held_for_impossible_does_not_hide_the_gain() -> None:
     """Trees that are grown to the end say 0 and 1: the log loss of one such row is 36."""
     rng = np.random.default_rng(0)

@@ -74,7 +74,7 @@ def check_scoring(work: PipelineWork, deadline: float | None = None) -> str | No
             raise DataError(
                 f"metric '{work.metric.name}' is {score} on "
                 f"{say_count(len(valid.y), 'validation row')}.",
-                hint=TOO_FEW if is_class else TOO_SMALL,
+                hint=_more_rows(work),
             )
         scores.append(score)
     _tried(work, partial(check_metric, work.metric, parts[0]), deadline)
@@ -103,6 +103,10 @@ def _of_differences(metric: Metric) -> bool:
     return metric.name.removeprefix("neg_") in OF_DIFFERENCES
 
 
+def _more_rows(work: PipelineWork) -> Remedy:
+    return TOO_FEW if work.context.task == "classification" else TOO_SMALL
+
+
 def _tried(work: PipelineWork, call: Callable[[], ResultT], deadline: float | None) -> ResultT:
     """Call a metric; whatever it raises is told as its fault."""
     try:
@@ -110,8 +114,7 @@ def _tried(work: PipelineWork, call: Callable[[], ResultT], deadline: float | No
             return in_time(call, deadline)
     except AutomlAdmmError as problem:
         if isinstance(problem, DataError) and not problem.hint:
-            is_class = work.context.task == "classification"
-            raise DataError(problem.message, hint=TOO_FEW if is_class else TOO_SMALL) from problem
+            raise DataError(problem.message, hint=_more_rows(work)) from problem
         raise
     except Exception as problem:
         reason = say_error(problem)
